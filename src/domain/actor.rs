@@ -1,0 +1,1 @@
+//! Who acts: principals, roles, scopes, and what each role may do (contract section 12).

@@ -1,0 +1,1 @@
+//! Checks a decision or an answer and turns it into events and a record (contract section 6).

@@ -1,0 +1,1 @@
+//! Structural diff of two JSON texts by JSON Pointer, without loss.

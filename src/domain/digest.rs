@@ -1,0 +1,1 @@
+//! Digest schemes, pinned and versioned (contract section 3).

@@ -1,0 +1,1 @@
+//! Evidence references as senders give them (contract section 2).

@@ -1,0 +1,1 @@
+//! Failure is not one string: the kinds of contract section 10.

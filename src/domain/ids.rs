@@ -1,0 +1,1 @@
+//! Small value types: identifiers, times and versions.

@@ -1,0 +1,19 @@
+//! The rules, pure: no clock, no I/O, nothing of the other modules.
+
+pub mod actor;
+pub mod admission;
+pub mod attention;
+pub mod decision;
+pub mod diff;
+pub mod digest;
+pub mod envelope;
+pub mod event;
+pub mod evidence;
+pub mod failure;
+pub mod ids;
+pub mod interruption;
+pub mod ledger;
+pub mod query;
+pub mod redact;
+pub mod task;
+pub mod text;

@@ -1,0 +1,1 @@
+//! Masks what a role may not read (contract section 12).

