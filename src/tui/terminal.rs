@@ -82,7 +82,6 @@ impl Guard {
             *ours = true;
         }
         let guard = Guard { _private: () };
-        // Colours are the theme's business: crossterm's own NO_COLOR handling would turn them into resets.
         write_raw(&file, ENTER.as_bytes())?;
         Ok((guard, Screen::new(file, width, height)))
     }

@@ -10,6 +10,7 @@ mod depth;
 mod tests;
 
 pub use depth::Depth;
+pub(in crate::tui) use depth::value_of;
 
 use ratatui::style::{Color, Modifier, Style};
 use toml::Spanned;

@@ -46,13 +46,17 @@ impl Ends {
             hup: signal(SignalKind::hangup())?,
             int: signal(SignalKind::interrupt())?,
             #[cfg(target_os = "linux")]
-            terminal: {
-                use std::os::fd::AsFd as _;
-                let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-                // Priority data never comes from a terminal, so this wakes for a hang-up and for nothing else.
-                tokio::io::unix::AsyncFd::with_interest(stdin, tokio::io::Interest::PRIORITY)?
-            },
+            terminal: Self::watch()?,
         })
+    }
+
+    /// Priority data never comes from a terminal, so this wakes for a hang-up and for nothing else.
+    #[cfg(target_os = "linux")]
+    #[expect(deprecated, reason = "its successor is unsafe code; an OwnedFd stays open as long as its AsyncFd")]
+    fn watch() -> io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
+        use std::os::fd::AsFd as _;
+        let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+        tokio::io::unix::AsyncFd::with_interest(stdin, tokio::io::Interest::PRIORITY)
     }
 
     /// The next thing that ends the program.
@@ -73,7 +77,7 @@ impl Ends {
     async fn gone(terminal: &tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>) {
         loop {
             match terminal.ready(tokio::io::Interest::PRIORITY).await {
-                Ok(mut ready) if ready.ready().is_read_closed() || ready.ready().is_error() => return,
+                Ok(ready) if ready.ready().is_read_closed() || ready.ready().is_error() => return,
                 Ok(mut ready) => ready.clear_ready(),
                 Err(_) => return,
             }

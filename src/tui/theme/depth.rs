@@ -82,7 +82,7 @@ fn nearest_256(color: (u8, u8, u8)) -> u8 {
 }
 
 /// The usual value of an index of the 256.
-pub(crate) fn rgb_of(index: u8) -> (u8, u8, u8) {
+fn rgb_of(index: u8) -> (u8, u8, u8) {
     if let Some(known) = SIXTEEN.get(usize::from(index)) {
         return *known;
     }
@@ -119,7 +119,7 @@ fn ansi(index: u8) -> Color {
 }
 
 /// The usual value of any colour, for pictures; `None` for the terminal's own default.
-pub(crate) fn value_of(color: Color) -> Option<(u8, u8, u8)> {
+pub(in crate::tui) fn value_of(color: Color) -> Option<(u8, u8, u8)> {
     match color {
         Color::Reset => None,
         Color::Rgb(r, g, b) => Some((r, g, b)),
