@@ -22,17 +22,17 @@ fn sizes() {
     assert_snapshot!("40x12", at(40, 12, "jj"));
     assert_snapshot!("20x5", at(20, 5, "jj"));
     assert_snapshot!("1x1", at(1, 1, "jj:x?<esc>"));
-    assert_snapshot!("80x24 palette", at(80, 24, ":tog"));
-    assert_snapshot!("40x12 help", at(40, 12, "?"));
+    assert_snapshot!("80x24_palette", at(80, 24, ":tog"));
+    assert_snapshot!("40x12_help", at(40, 12, "?"));
 }
 
 #[test]
 fn depths() {
     for (name, theme, depth) in [
-        ("true colour", "default-dark", Depth::True),
-        ("256 colours", "default-dark", Depth::Indexed),
-        ("16 colours", "ansi16", Depth::Sixteen),
-        ("no colour", "mono", Depth::Mono),
+        ("true_colour", "default-dark", Depth::True),
+        ("256_colours", "default-dark", Depth::Indexed),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("no_colour", "mono", Depth::Mono),
     ] {
         let mut script = Script::themed(Million::new(), 40, 12, theme, depth);
         assert_snapshot!(name, script.keys("j").styles());

@@ -312,7 +312,7 @@ impl App {
             Block::new().style(text).render(area, frame.buffer_mut());
         }
         if area.width < LEAST.0 || area.height < LEAST.1 {
-            let line = format!("needs {}×{}, has {}×{}", LEAST.0, LEAST.1, area.width, area.height);
+            let line = format!("needs {}×{}", LEAST.0, LEAST.1);
             Line::raw(line).render(Rect { height: area.height.min(1), ..area }, frame.buffer_mut());
             return;
         }

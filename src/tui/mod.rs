@@ -98,6 +98,7 @@ impl Clock {
 /// # Errors
 /// No terminal, a terminal that fails, or a panic elsewhere in the program.
 pub async fn run(start: Start, first: Box<dyn Layer>) -> Result<Ended, Error> {
+    terminal::check()?;
     let ends = Ends::listen()?;
     let (guard, screen) = Guard::enter(start.reports)?;
     let clock = Clock { start: Instant::now() };
@@ -111,7 +112,10 @@ pub async fn run(start: Start, first: Box<dyn Layer>) -> Result<Ended, Error> {
     let ended = session.live(ends, answers).await;
     drop(session);
     guard.leave();
-    ended
+    match ended {
+        Err(Error::Terminal(error)) if terminal::is_gone(&error) => Ok(Ended::By(End::HungUp)),
+        ended => ended,
+    }
 }
 
 /// What one life of the interface holds.
@@ -127,6 +131,12 @@ impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
         let mut input = Input::open();
+        // A change of size before the input was open was told to nobody.
+        if let Some((width, height)) = self.terminal.backend().changed_size()? {
+            self.queue.push_back(Event::Resize { width, height });
+            self.take()?;
+            drawn = self.draw()?;
+        }
         if self.terminal.backend_mut().ask_background()? {
             input.expect_background();
         }
@@ -136,12 +146,7 @@ impl Session {
                 biased;
                 end = ends.next() => break Ended::By(end),
                 () = panicked() => return Err(Error::Panicked),
-                taken = input.take(&mut self.queue) => match taken {
-                    Ok(()) => {}
-                    // What reads a terminal that is gone may see it before `ends` does.
-                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Ended::By(End::HungUp),
-                    Err(error) => return Err(error.into()),
-                },
+                taken = input.take(&mut self.queue) => taken?,
                 Some(event) = answers.recv() => self.queue.push_back(event),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => self.queue.push_back(Event::Tick),
             }

@@ -54,6 +54,22 @@ pub enum EnterError {
     Io(#[from] io::Error),
 }
 
+/// Whether there is a terminal to take.
+///
+/// # Errors
+/// Standard input or output is none.
+pub fn check() -> Result<(), EnterError> {
+    let both = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if both { Ok(()) } else { Err(EnterError::NotATerminal) }
+}
+
+/// Whether this error means that the terminal is gone, rather than that something is wrong with us.
+pub fn is_gone(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    error.raw_os_error() == Some(EIO)
+        || matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe)
+}
+
 /// Holds the terminal; dropping it gives the terminal back.
 #[derive(Debug)]
 pub struct Guard {
@@ -67,9 +83,7 @@ impl Guard {
     /// # Errors
     /// Not a terminal, taken already, or the terminal refused; nothing is changed then.
     pub fn enter(reports: PathBuf) -> Result<(Guard, Screen), EnterError> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Err(EnterError::NotATerminal);
-        }
+        check()?;
         let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let (width, height) = crossterm::terminal::size()?;
         panic::install(reports);
@@ -122,6 +136,15 @@ fn write_raw(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Screen {
+    /// The terminal's size, if it is not the one known.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn changed_size(&self) -> io::Result<Option<(u16, u16)>> {
+        let size = crossterm::terminal::size()?;
+        Ok((size != self.known_size()).then_some(size))
+    }
+
     /// Asks the terminal whether its background is light. Returns whether it was asked: some would print the
     /// question.
     ///

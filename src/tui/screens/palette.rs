@@ -80,8 +80,8 @@ impl Rows for Found<'_> {
 }
 
 const COLUMNS: &[Column] = &[
-    Column { title: "action", least: 12, most: 20, rank: 0, right: false },
-    Column { title: "keys", least: 8, most: 14, rank: 1, right: false },
+    Column { title: "action", least: 12, most: 18, rank: 0, right: false },
+    Column { title: "keys", least: 8, most: 12, rank: 1, right: false },
     Column { title: "does", least: 10, most: u16::MAX, rank: 3, right: false },
     Column { title: "where", least: 6, most: 13, rank: 4, right: false },
 ];
@@ -142,6 +142,10 @@ impl Layer for Palette {
 
     fn popup(&self) -> bool {
         true
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        &[(Action::Accept, "run")]
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {

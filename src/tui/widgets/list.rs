@@ -166,9 +166,8 @@ impl<Id: Clone + PartialEq> List<Id> {
             let selected = row == self.row && self.selected.is_some();
             if selected {
                 buffer.set_style(place, theme.style(Role::Selected));
+                buffer.set_stringn(area.x, y, "▌", 1, theme.style(Role::Accent));
             }
-            let bar = if selected { "▌" } else { " " };
-            buffer.set_stringn(area.x, y, bar, 1, theme.style(Role::Accent));
             let text = Rect { x: area.x.saturating_add(1), width: area.width - 1, ..place };
             line(row, text.width).render(text, buffer);
         }

@@ -31,10 +31,12 @@ pub fn link(model: &Model) -> (String, Role) {
 pub fn header(frame: &mut Frame<'_>, area: Rect, theme: &Theme, model: &Model) {
     let (link, role) = link(model);
     let who = clip(&model.who, usize::from(area.width / 3)).text.to_string();
-    let room = usize::from(area.width).saturating_sub(link.width() + who.width() + 17);
+    // Where there is little room, which store it is matters more than which program.
+    let name = if area.width < 70 { "" } else { " tribunal " };
+    let room = usize::from(area.width).saturating_sub(name.width() + link.width() + who.width() + 5);
     let left = Line::from(vec![
-        Span::styled(" tribunal", theme.style(Role::Title)),
-        Span::raw("  "),
+        Span::styled(name, theme.style(Role::Title)),
+        Span::raw(" "),
         Span::styled(clip(&model.store, room).text.to_string(), theme.style(Role::Header)),
         Span::raw("  "),
         Span::styled(link, theme.style(role)),
@@ -59,16 +61,20 @@ pub fn tabs(frame: &mut Frame<'_>, area: Rect, theme: &Theme, tabs: &[(&str, Opt
     Line::from(spans).render(area, frame.buffer_mut());
 }
 
-/// Draws the keys valid now, best first, as many as fit whole.
+/// Draws the keys valid now, best first, as many as fit whole; for the last, which leads to all, there is
+/// always room.
 pub fn footer(frame: &mut Frame<'_>, area: Rect, theme: &Theme, keys: &[(String, &str)]) {
-    let mut left = usize::from(area.width);
+    let width = |(key, word): &(String, &str)| key.width() + word.width() + 3;
+    let mut left = usize::from(area.width).saturating_sub(keys.last().map_or(0, width));
     let mut spans = Vec::new();
-    for (key, word) in keys {
-        let width = key.width() + word.width() + 3;
-        if width > left {
-            break;
+    for (at, entry) in keys.iter().enumerate() {
+        let (key, word) = entry;
+        if at + 1 < keys.len() {
+            if width(entry) > left {
+                continue;
+            }
+            left -= width(entry);
         }
-        left -= width;
         spans.push(Span::styled(format!(" {key}"), theme.style(Role::Key)));
         spans.push(Span::styled(format!(" {word} "), theme.style(Role::Footer)));
     }
