@@ -2,6 +2,11 @@
 //!
 //! The test binary runs itself on a pseudo-terminal as the program under test (`child`). The child tells how it
 //! ended through a socket; the parent waits for what it sees, never for time.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, also in its tools"
+)]
 
 mod million;
 
@@ -90,7 +95,12 @@ impl Play {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let seen = Arc::new((
-            Mutex::new(Seen { parser: vt100::Parser::new(cells(24), cells(80), 0), bytes: Vec::new(), closed: false, stop: false }),
+            Mutex::new(Seen {
+                parser: vt100::Parser::new(cells(24), cells(80), 0),
+                bytes: Vec::new(),
+                closed: false,
+                stop: false,
+            }),
             Condvar::new(),
         ));
         let mut reader = pair.master.try_clone_reader().unwrap();
@@ -164,7 +174,9 @@ impl Play {
         assert!(!screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste());
         assert!(screen.contents().contains("running 1 test"), "{}", screen.contents());
         let bytes = String::from_utf8_lossy(&seen.bytes);
-        for (on, off) in [("\x1b[?1004h", "\x1b[?1004l"), ("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?2004h", "\x1b[?2004l")] {
+        for (on, off) in
+            [("\x1b[?1004h", "\x1b[?1004l"), ("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?2004h", "\x1b[?2004l")]
+        {
             assert!(bytes.rfind(on).unwrap() < bytes.rfind(off).unwrap());
         }
         drop(seen);
@@ -195,14 +207,16 @@ fn signals_end_it_and_give_the_terminal_back() {
 
 #[test]
 fn a_panic_gives_the_terminal_back_says_what_happened_and_leaves_a_report() {
-    for (key, thread, message, ended) in
-        [("d", "thread child at", "asked to  [2Jpanic", "panicked"), ("r", "thread without a name at", "elsewhere", "Err(Panicked)")]
-    {
+    for (key, thread, message, ended) in [
+        ("d", "thread child at", "asked to  [2Jpanic", "panicked"),
+        ("r", "thread without a name at", "elsewhere", "Err(Panicked)"),
+    ] {
         let mut play = Play::ready();
         play.keys(key);
         assert_eq!(play.ended(), ended);
         play.given_back();
-        let reports: Vec<_> = std::fs::read_dir(&play.reports).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let reports: Vec<_> =
+            std::fs::read_dir(&play.reports).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(reports.len(), 1);
         let report = std::fs::read_to_string(&reports[0]).unwrap();
         assert!(report.contains(message) && report.contains("tribunal 0.1.0"), "{report}");
@@ -269,7 +283,8 @@ fn no_color_means_no_colour_code_and_reverse_survives() {
         }
     }
     assert!(reverse);
-    let row = (0..24).find(|row| seen.parser.screen().contents_between(*row, 0, *row, 10).contains("▌")).unwrap();
+    let row =
+        (0..24).find(|row| seen.parser.screen().contents_between(*row, 0, *row, 10).contains("▌")).unwrap();
     assert!(seen.parser.screen().cell(row, 5).unwrap().inverse());
 }
 

@@ -43,7 +43,9 @@ fn depths() {
 fn no_size_panics_and_a_resize_keeps_the_selection_in_view() {
     let mut script = Script::new(Million::new(), 120, 40);
     script.keys("GGkk");
-    for (width, height) in [(1, 1), (0, 0), (40, 12), (39, 12), (40, 11), (300, 100), (41, 13), (2, 60), (200, 1)] {
+    for (width, height) in
+        [(1, 1), (0, 0), (40, 12), (39, 12), (40, 11), (300, 100), (41, 13), (2, 60), (200, 1)]
+    {
         script.event(Event::Resize { width, height }).keys("j:a<down><pgdn><esc>?<esc>k");
         if width >= 40 && height >= 12 {
             assert!(script.screen().contains("▌T-999997"), "{width}×{height}\n{}", script.screen());
@@ -54,11 +56,8 @@ fn no_size_panics_and_a_resize_keeps_the_selection_in_view() {
 #[test]
 fn borders_stay_straight_beside_wide_and_revealed_text() {
     let screen = at(80, 24, ":");
-    let inside: Vec<usize> = screen
-        .lines()
-        .filter(|line| line.contains('│'))
-        .map(unicode_width::UnicodeWidthStr::width)
-        .collect();
+    let inside: Vec<usize> =
+        screen.lines().filter(|line| line.contains('│')).map(unicode_width::UnicodeWidthStr::width).collect();
     assert!(inside.len() > 10 && inside.iter().all(|width| *width == 80), "{inside:?}");
     assert!(!screen.contains('\u{202e}'));
 }

@@ -65,7 +65,8 @@ impl App {
     /// An app with one screen, of a size in cells.
     pub fn new(model: Model, look: Look, first: Box<dyn Layer>, width: u16, height: u16) -> App {
         let follow = look.theme.is_none();
-        let theme = look.theme.map_or_else(|| Theme::automatic(false, look.depth), |theme| theme.at(look.depth));
+        let theme =
+            look.theme.map_or_else(|| Theme::automatic(false, look.depth), |theme| theme.at(look.depth));
         let mut app = App {
             model,
             theme,
@@ -220,7 +221,8 @@ impl App {
     fn push(&mut self, layer: Box<dyn Layer>, effects: &mut Vec<Effect>) {
         let depth = self.stack.iter().filter(|place| !place.layer.popup()).count();
         if !layer.popup() && depth >= DEEPEST {
-            let back = self.keymap.all_keys(Action::Back).next().map(|key| key.to_string()).unwrap_or_default();
+            let back =
+                self.keymap.all_keys(Action::Back).next().map(|key| key.to_string()).unwrap_or_default();
             self.notify(format!("three levels deep already: {back} goes back"));
             return;
         }
@@ -335,7 +337,8 @@ impl App {
     fn footer(&self) -> Vec<(String, &'static str)> {
         let Some(top) = self.stack.last() else { return Vec::new() };
         let scopes: &[Scope] = top.layer.scopes();
-        let common: &[(Action, &str)] = &[(Action::Back, "back"), (Action::Palette, "palette"), (Action::Help, "help")];
+        let common: &[(Action, &str)] =
+            &[(Action::Back, "back"), (Action::Palette, "palette"), (Action::Help, "help")];
         let offers = top.layer.offers().iter().chain(common);
         offers
             .filter(|(action, _)| *action != Action::Back || self.stack.len() > 1)

@@ -50,7 +50,10 @@ impl Keymap {
     /// Every key of `action`, in whatever scope.
     pub fn all_keys(&self, action: Action) -> impl Iterator<Item = Key> {
         let own = self.keys.get(&action).map(Vec::as_slice).unwrap_or_default();
-        own.iter().enumerate().filter(|(at, (_, key))| !own.iter().take(*at).any(|(_, k)| k == key)).map(|(_, (_, key))| *key)
+        own.iter()
+            .enumerate()
+            .filter(|(at, (_, key))| !own.iter().take(*at).any(|(_, k)| k == key))
+            .map(|(_, (_, key))| *key)
     }
 
     fn bind(&mut self, scope: Scope, key: Key, action: Action) {
@@ -112,14 +115,20 @@ impl Keymap {
             for (at, spec) in specs(value) {
                 let at = format!("{file}:{}", line(at));
                 match spec.and_then(|spec| spec.parse::<Key>().ok()) {
-                    Some(key) => warnings.extend(map.rebind(key, action, &lines).iter().map(|w| format!("{at}: {w}"))),
+                    Some(key) => {
+                        warnings.extend(map.rebind(key, action, &lines).iter().map(|w| format!("{at}: {w}")))
+                    }
                     None => warnings.push(format!("{at}: this is no key")),
                 }
             }
         }
         for (key, action, other) in map.conflicts() {
             let at = lines.get(&action).or(lines.get(&other)).copied().unwrap_or(1);
-            warnings.push(format!("{file}:{at}: {key} means {} and {}", action.entry().name, other.entry().name));
+            warnings.push(format!(
+                "{file}:{at}: {key} means {} and {}",
+                action.entry().name,
+                other.entry().name
+            ));
         }
         warnings.sort_by_key(|warning| warning.split(':').nth(1).and_then(|n| n.parse::<usize>().ok()));
         Ok((map, warnings))
@@ -189,7 +198,8 @@ impl FromStr for Key {
 
     /// Reads `G`, `ctrl-d`, `alt-x`, `pgdn`, `f5`, each also in angle brackets.
     fn from_str(text: &str) -> Result<Key, NotAKey> {
-        let inner = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).filter(|rest| !rest.is_empty());
+        let inner =
+            text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).filter(|rest| !rest.is_empty());
         let mut rest = inner.unwrap_or(text);
         let mut key = Key::plain(Code::Esc);
         loop {

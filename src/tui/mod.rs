@@ -150,7 +150,9 @@ impl Session {
                 Some(event) = answers.recv() => self.queue.push_back(event),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => self.queue.push_back(Event::Tick),
             }
-            while self.queue.len() < NEWS && let Ok(event) = answers.try_recv() {
+            while self.queue.len() < NEWS
+                && let Ok(event) = answers.try_recv()
+            {
                 self.queue.push_back(event);
             }
             if self.take()? {
@@ -170,7 +172,12 @@ impl Session {
     }
 
     /// Collects what happens until `until`.
-    async fn gather(&mut self, input: &mut Input, answers: &mut Receiver<Event>, until: Instant) -> io::Result<()> {
+    async fn gather(
+        &mut self,
+        input: &mut Input,
+        answers: &mut Receiver<Event>,
+        until: Instant,
+    ) -> io::Result<()> {
         while self.queue.len() < NEWS {
             tokio::select! {
                 biased;
@@ -194,7 +201,11 @@ impl Session {
                     Some(Effect::Redraw) => self.terminal.clear()?,
                     Some(Effect::Copy(text)) => {
                         let sent = self.terminal.backend_mut().copy(&text)?;
-                        self.app.notify(if sent { "copied through the terminal (OSC 52)" } else { "too long to copy" });
+                        self.app.notify(if sent {
+                            "copied through the terminal (OSC 52)"
+                        } else {
+                            "too long to copy"
+                        });
                     }
                     Some(Effect::Cancel(_)) | None => {}
                 }

@@ -25,8 +25,10 @@ struct Looks {
 /// Draws the buffer as SVG on the theme's paper. Every cell stands on a grid of fixed size, whatever the font.
 pub fn svg(buffer: &Buffer, theme: &Theme) -> String {
     let area = buffer.area;
-    let (width, height) = (u32::from(area.width) * CELL.0 + 2 * MARGIN, u32::from(area.height) * CELL.1 + 2 * MARGIN);
-    let page = (value_of(theme.page.0).unwrap_or((229, 229, 229)), value_of(theme.page.1).unwrap_or((0, 0, 0)));
+    let (width, height) =
+        (u32::from(area.width) * CELL.0 + 2 * MARGIN, u32::from(area.height) * CELL.1 + 2 * MARGIN);
+    let page =
+        (value_of(theme.page.0).unwrap_or((229, 229, 229)), value_of(theme.page.1).unwrap_or((0, 0, 0)));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>\n\
@@ -49,7 +51,8 @@ pub fn svg(buffer: &Buffer, theme: &Theme) -> String {
                     text.push_str(symbol);
                 }
                 _ => {
-                    if let Some(run) = run.replace((u32::from(x), u32::from(cells), looks, symbol.to_owned())) {
+                    if let Some(run) = run.replace((u32::from(x), u32::from(cells), looks, symbol.to_owned()))
+                    {
                         draw(&mut out, &mut texts, y, &run);
                     }
                 }
@@ -95,7 +98,11 @@ fn draw(out: &mut String, texts: &mut String, y: u16, (x, width, looks, text): &
         }
     }
     let _ = write!(texts, "<text x=\"{left}\" y=\"{}\" fill=\"{}\"", top + 14, hex(looks.ink));
-    let _ = writeln!(texts, " textLength=\"{pixels}\" lengthAdjust=\"spacingAndGlyphs\"{more}>{}</text>", escaped(text));
+    let _ = writeln!(
+        texts,
+        " textLength=\"{pixels}\" lengthAdjust=\"spacingAndGlyphs\"{more}>{}</text>",
+        escaped(text)
+    );
 }
 
 fn looks(cell: &Cell, page: ((u8, u8, u8), (u8, u8, u8))) -> Looks {
@@ -142,8 +149,16 @@ mod tests {
         assert!(picture.contains("<text x=\"28\" y=\"24\" fill=\"#010203\" textLength=\"18\""), "{picture}");
         assert!(picture.contains("<text x=\"46\" y=\"24\""), "{picture}");
         // Reverse: paper on ink.
-        assert!(picture.contains("<rect x=\"10\" y=\"29\" width=\"9\" height=\"19\" fill=\"#e5e5e5\"/>"), "{picture}");
-        assert!(picture.contains("fill=\"#000000\" textLength=\"9\" lengthAdjust=\"spacingAndGlyphs\" font-weight=\"bold\">R<"), "{picture}");
+        assert!(
+            picture.contains("<rect x=\"10\" y=\"29\" width=\"9\" height=\"19\" fill=\"#e5e5e5\"/>"),
+            "{picture}"
+        );
+        assert!(
+            picture.contains(
+                "fill=\"#000000\" textLength=\"9\" lengthAdjust=\"spacingAndGlyphs\" font-weight=\"bold\">R<"
+            ),
+            "{picture}"
+        );
         assert_eq!(picture.matches("<text").count(), picture.matches("</text>").count());
     }
 }

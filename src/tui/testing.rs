@@ -37,7 +37,13 @@ impl Script {
     pub fn themed(first: impl Layer + 'static, width: u16, height: u16, theme: &str, depth: Depth) -> Script {
         let look = Look { theme: Theme::embedded(theme), depth, keymap: Keymap::default() };
         let now = at(Duration::ZERO);
-        let app = App::new(Model::new("payments-prod", "you (reviewer)", now), look, Box::new(first), width, height);
+        let app = App::new(
+            Model::new("payments-prod", "you (reviewer)", now),
+            look,
+            Box::new(first),
+            width,
+            height,
+        );
         let backend = TestBackend::new(width, height);
         let Ok(terminal) = Terminal::new(backend);
         let mut script = Script { app, terminal, run: Duration::ZERO, effects: Vec::new() };
@@ -131,7 +137,9 @@ impl Script {
                 let style = (first.fg, first.bg, first.modifier);
                 let start = x;
                 let mut run = String::new();
-                while let Some(cell) = buffer.cell((x, y)).filter(|cell| (cell.fg, cell.bg, cell.modifier) == style) {
+                while let Some(cell) =
+                    buffer.cell((x, y)).filter(|cell| (cell.fg, cell.bg, cell.modifier) == style)
+                {
                     run.push_str(cell.symbol());
                     x += 1;
                     if x >= buffer.area.width {
@@ -140,7 +148,10 @@ impl Script {
                 }
                 if style != (Color::Reset, Color::Reset, Modifier::empty()) {
                     let (ink, paper, modifier) = style;
-                    text.push_str(&format!("{y} {start}..{x} {:?} {ink}/{paper} {modifier:?}\n", run.trim_end()));
+                    text.push_str(&format!(
+                        "{y} {start}..{x} {:?} {ink}/{paper} {modifier:?}\n",
+                        run.trim_end()
+                    ));
                 }
             }
         }

@@ -125,7 +125,11 @@ impl Theme {
     /// The text is not TOML; the message names file and line.
     pub fn parse(text: &str, file: &str) -> Result<(Theme, Vec<String>), String> {
         let document = DeTable::parse(text).map_err(|error| {
-            format!("{file}:{}: {}", line_of(text, error.span().map_or(0, |span| span.start)), error.message())
+            format!(
+                "{file}:{}: {}",
+                line_of(text, error.span().map_or(0, |span| span.start)),
+                error.message()
+            )
         })?;
         let mut reader = Reader { text, file, warnings: Vec::new(), palette: Vec::new() };
         let mut theme = Theme::bare();
@@ -147,7 +151,9 @@ impl Theme {
                 ("ink", _) => theme.page.0 = reader.color(value).unwrap_or(theme.page.0),
                 ("paper", _) => theme.page.1 = reader.color(value).unwrap_or(theme.page.1),
                 ("roles", DeValue::Table(roles)) => reader.roles(roles, &mut theme.roles),
-                (other, _) => reader.warn(key.span().start, &format!("nothing is called `{other}`, or not so")),
+                (other, _) => {
+                    reader.warn(key.span().start, &format!("nothing is called `{other}`, or not so"))
+                }
             }
         }
         Ok((theme, reader.warnings))

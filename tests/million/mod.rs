@@ -59,6 +59,7 @@ impl Layer for Million {
     fn scopes(&self) -> &'static [Scope] {
         &[Scope::Docket, Scope::List, Scope::Global, Scope::Always]
     }
+    #[expect(clippy::panic, reason = "what a panic leaves behind is what the terminal is tested with")]
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match (action, movement(action)) {
             (_, Some(movement)) => {
@@ -78,9 +79,17 @@ impl Layer for Million {
     }
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
         let [tabs, head] = [0, 1].map(|y| Rect { y: area.y + y, height: 1, ..area });
-        status::tabs(frame, tabs, view.theme, &[("All", Some(1_000_000)), ("Stuck", Some(0)), ("Auth", None)], 0);
+        status::tabs(
+            frame,
+            tabs,
+            view.theme,
+            &[("All", Some(1_000_000)), ("Stuck", Some(0)), ("Auth", None)],
+            0,
+        );
         let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
-        columns.head(view.theme.style(Role::Muted)).render(Rect { x: 1, ..head }.intersection(head), frame.buffer_mut());
+        columns
+            .head(view.theme.style(Role::Muted))
+            .render(Rect { x: 1, ..head }.intersection(head), frame.buffer_mut());
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
         self.list.draw(frame, rows, view.theme, &Made, |row, _| {
             let state = if row % 3 == 0 { ("needs review", Role::Danger) } else { ("waiting", Role::Muted) };

@@ -35,7 +35,9 @@ impl Layer for Probe {
             Action::Open => ctx.push(probe("deeper", &self.log)),
             Action::Filter => ctx.push(Probe { typing: true, popup: true, ..probe("field", &self.log) }),
             Action::Last => ctx.push(Probe { guarded: true, ..probe("guarded", &self.log) }),
-            Action::First => ctx.push(Probe { guarded: true, typing: true, ..probe("guarded field", &self.log) }),
+            Action::First => {
+                ctx.push(Probe { guarded: true, typing: true, ..probe("guarded field", &self.log) })
+            }
             Action::Right => drop(ctx.request()),
             Action::Back | Action::Quit | Action::Help | Action::Palette | Action::ToggleTheme => {
                 return Outcome::Ignored;
@@ -120,7 +122,15 @@ fn characters_are_typed_into_a_field_and_run_nothing() {
     script.keys("qj?:<backspace><down><f5>");
     assert_eq!(
         told(&log),
-        ["field typed q", "field typed j", "field typed ?", "field typed :", "field typed backspace", "field: down", "field typed f5"]
+        [
+            "field typed q",
+            "field typed j",
+            "field typed ?",
+            "field typed :",
+            "field typed backspace",
+            "field: down",
+            "field typed f5"
+        ]
     );
     assert_eq!(script.effects(), []);
     script.event(Event::Paste("q\n".into()));
@@ -222,7 +232,8 @@ fn a_notice_goes_by_itself() {
 fn the_background_is_followed_until_a_theme_is_chosen() {
     let look = |theme| Look { theme, depth: Depth::True, keymap: Keymap::default() };
     let now = Now { run: Duration::ZERO, wall: jiff::Timestamp::UNIX_EPOCH };
-    let app = |theme| App::new(Model::new("", "", now), look(theme), Box::new(probe("", &Log::default())), 80, 24);
+    let app =
+        |theme| App::new(Model::new("", "", now), look(theme), Box::new(probe("", &Log::default())), 80, 24);
     let mut following = app(None);
     following.update(Event::Background { light: true }, now);
     assert_eq!(following.theme().name, "default-light");

@@ -10,7 +10,9 @@ fn filtered(expected: bool, keys: &[Key]) -> Vec<String> {
     }
     out.iter()
         .map(|event| match event {
-            Event::Key(Key { code: Code::Char(char), alt, .. }) => format!("{}{char}", if *alt { "alt-" } else { "" }),
+            Event::Key(Key { code: Code::Char(char), alt, .. }) => {
+                format!("{}{char}", if *alt { "alt-" } else { "" })
+            }
             Event::Background { light } => format!("light={light}"),
             other => format!("{other:?}"),
         })

@@ -8,7 +8,9 @@ fn key(spec: &str) -> Key {
 
 #[test]
 fn keys_are_spelled_and_read_back() {
-    for spec in ["G", "g", "ctrl-d", "pgdn", "space", "backtab", "f5", "alt-x", "/", ":", "?", "[", "-", "ctrl--", "é"] {
+    for spec in [
+        "G", "g", "ctrl-d", "pgdn", "space", "backtab", "f5", "alt-x", "/", ":", "?", "[", "-", "ctrl--", "é",
+    ] {
         assert_eq!(key(spec).to_string(), spec);
         assert_eq!(key(&format!("<{spec}>")), key(spec));
     }
@@ -30,7 +32,11 @@ fn every_default_key_is_a_key_and_means_one_thing() {
                 let key: Key = spec.parse().unwrap_or_else(|_| panic!("{}: {spec}", entry.name));
                 let text = matches!(scope, Scope::Always | Scope::Field | Scope::Line);
                 assert!(!(text && key.typed().is_some()), "{}: {spec} is text in a field", entry.name);
-                assert_eq!(Keymap::default().resolve(&[*scope], key), Some(entry.action), "{spec} twice in {scope:?}");
+                assert_eq!(
+                    Keymap::default().resolve(&[*scope], key),
+                    Some(entry.action),
+                    "{spec} twice in {scope:?}"
+                );
             }
         }
     }
@@ -44,7 +50,10 @@ fn the_more_particular_scope_is_asked_first() {
     assert_eq!(map.resolve(&[Scope::Docket, Scope::List], key("d")), Some(Action::Decide));
     assert_eq!(map.resolve(&[Scope::List], key("d")), None);
     assert_eq!(map.resolve(&[Scope::Line, Scope::Field, Scope::Always], key("down")), Some(Action::Down));
-    assert_eq!(map.keys(&[Scope::List], Action::Down).map(|k| k.to_string()).collect::<Vec<_>>(), ["j", "down"]);
+    assert_eq!(
+        map.keys(&[Scope::List], Action::Down).map(|k| k.to_string()).collect::<Vec<_>>(),
+        ["j", "down"]
+    );
 }
 
 #[test]

@@ -97,11 +97,7 @@ impl Palette {
     fn search(&mut self) {
         let typed = self.field.text();
         let needle = typed.trim();
-        self.found = if needle.is_empty() {
-            (0..self.all.len()).collect()
-        } else {
-            find(needle, &self.all)
-        };
+        self.found = if needle.is_empty() { (0..self.all.len()).collect() } else { find(needle, &self.all) };
         self.list.select(&Found(&self.found), 0);
     }
 
@@ -112,9 +108,8 @@ impl Palette {
 
 /// The entries that match, best first: those with exactly this key, then by likeness.
 fn find(needle: &str, all: &[Listed]) -> Vec<usize> {
-    let by_key = (0..all.len()).filter(|at| {
-        all.get(*at).is_some_and(|entry| entry.keys.split(' ').any(|key| key == needle))
-    });
+    let by_key = (0..all.len())
+        .filter(|at| all.get(*at).is_some_and(|entry| entry.keys.split(' ').any(|key| key == needle)));
     let mut found: Vec<usize> = by_key.collect();
     let texts: Vec<&str> = all.iter().map(|entry| entry.search.as_str()).collect();
     for hit in Matcher::new(needle, &Config::default()).match_list(&texts) {
@@ -159,7 +154,9 @@ impl Layer for Palette {
                 ctx.toast(format!("{} runs by its own key only: {}", entry.action.entry().name, entry.keys));
             }
             (Action::Accept, Some(entry)) if entry.here => ctx.close_and_run(entry.action),
-            (Action::Accept, Some(entry)) => ctx.toast(format!("{} is for: {}", entry.action.entry().name, entry.scope)),
+            (Action::Accept, Some(entry)) => {
+                ctx.toast(format!("{} is for: {}", entry.action.entry().name, entry.scope))
+            }
             (Action::Accept, None) => {}
             // Opened again from inside itself it would stack up.
             (Action::Help, _) => {}
@@ -195,18 +192,26 @@ impl Layer for Palette {
         Clear.render(place, frame.buffer_mut());
         let block = Block::bordered()
             .title(Line::styled(format!(" {} ", self.title), theme.style(Role::Title)))
-            .title_bottom(Line::styled(format!(" {} of {} ", self.found.len(), self.all.len()), theme.style(Role::Muted)))
+            .title_bottom(Line::styled(
+                format!(" {} of {} ", self.found.len(), self.all.len()),
+                theme.style(Role::Muted),
+            ))
             .border_style(theme.style(Role::Focus));
         let inner = block.inner(place);
         block.render(place, frame.buffer_mut());
         let [line, head, rows] =
-            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1)]).areas(inner);
+            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1)])
+                .areas(inner);
         frame.buffer_mut().set_stringn(line.x, line.y, "> ", usize::from(line.width), theme.style(Role::Key));
         let field = Rect { x: line.x.saturating_add(2), width: line.width.saturating_sub(2), ..line };
         let columns = table::Layout::fit(COLUMNS, head.width.saturating_sub(1));
-        columns.head(theme.style(Role::Muted)).render(Rect { x: head.x.saturating_add(1), ..head }.intersection(head), frame.buffer_mut());
+        columns
+            .head(theme.style(Role::Muted))
+            .render(Rect { x: head.x.saturating_add(1), ..head }.intersection(head), frame.buffer_mut());
         self.list.draw(frame, rows, theme, &Found(&self.found), |row, _| {
-            let Some(entry) = self.found.get(row).and_then(|at| self.all.get(*at)) else { return Line::default() };
+            let Some(entry) = self.found.get(row).and_then(|at| self.all.get(*at)) else {
+                return Line::default();
+            };
             let known = entry.action.entry();
             let name = if known.danger { format!("{} !", known.name) } else { known.name.to_owned() };
             let dim = if entry.here { Style::new() } else { theme.style(Role::Muted) };

@@ -21,7 +21,8 @@ struct Pen {
     modifier: Modifier,
 }
 
-const PLAIN: Pen = Pen { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
+const PLAIN: Pen =
+    Pen { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
 
 /// The terminal as ratatui's backend. Colours are written as the theme gave them: it alone knows the depth.
 #[derive(Debug)]
@@ -37,7 +38,13 @@ pub struct Screen {
 
 impl Screen {
     pub(super) fn new(file: File, width: u16, height: u16) -> Screen {
-        Screen { file, size: Size { width, height }, out: Vec::with_capacity(16 << 10), shown: None, wanted: None }
+        Screen {
+            file,
+            size: Size { width, height },
+            out: Vec::with_capacity(16 << 10),
+            shown: None,
+            wanted: None,
+        }
     }
 
     /// Takes note of the terminal's new size.
@@ -176,7 +183,8 @@ impl Backend for Screen {
             if next != Some(at) {
                 self.move_to(at);
             }
-            let own = Pen { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, modifier: cell.modifier };
+            let own =
+                Pen { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, modifier: cell.modifier };
             if own != pen {
                 self.pen(pen, own);
                 pen = own;
@@ -266,7 +274,10 @@ mod tests {
             .iter()
             .map(|(x, y, text, style)| {
                 let mut cell = Cell::new("");
-                #[expect(clippy::disallowed_methods, reason = "what gets past the widgets is the point of the test")]
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "what gets past the widgets is the point of the test"
+                )]
                 cell.set_symbol(text).set_style(*style);
                 (*x, *y, cell)
             })
@@ -278,7 +289,10 @@ mod tests {
     #[test]
     fn neighbours_need_no_move_and_a_wide_character_makes_the_next_cell_say_where_it_is() {
         let plain = Style::new();
-        assert_eq!(drawn(&[(3, 1, "a", plain), (4, 1, "b", plain), (6, 1, "c", plain)]), "\x1b[2;4Hab\x1b[2;7Hc");
+        assert_eq!(
+            drawn(&[(3, 1, "a", plain), (4, 1, "b", plain), (6, 1, "c", plain)]),
+            "\x1b[2;4Hab\x1b[2;7Hc"
+        );
         assert_eq!(drawn(&[(0, 0, "界", plain), (2, 0, "x", plain)]), "\x1b[1;1H界\x1b[1;3Hx");
         assert_eq!(drawn(&[(0, 0, "│", plain), (1, 0, "x", plain)]), "\x1b[1;1H│x");
     }

@@ -52,7 +52,10 @@ impl Ends {
 
     /// Priority data never comes from a terminal, so this wakes for a hang-up and for nothing else.
     #[cfg(target_os = "linux")]
-    #[expect(deprecated, reason = "its successor is unsafe code; an OwnedFd stays open as long as its AsyncFd")]
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe code; an OwnedFd stays open as long as its AsyncFd"
+    )]
     fn watch() -> io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
         use std::os::fd::AsFd as _;
         let stdin = io::stdin().as_fd().try_clone_to_owned()?;

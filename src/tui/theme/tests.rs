@@ -8,7 +8,8 @@ fn every_embedded_theme_reads_without_a_warning_and_sets_every_role_that_must_st
         let (theme, warnings) = Theme::parse(text, name).unwrap();
         assert_eq!(theme.name, *name);
         assert_eq!(warnings, Vec::<String>::new());
-        for role in [Role::Selected, Role::Danger, Role::Changed, Role::Added, Role::Removed, Role::Untrusted] {
+        for role in [Role::Selected, Role::Danger, Role::Changed, Role::Added, Role::Removed, Role::Untrusted]
+        {
             assert_ne!(theme.style(role), Style::new(), "{name}: {role:?}");
         }
     }

@@ -143,7 +143,9 @@ impl Field {
         if focused {
             let cursor = self.area.screen_cursor();
             let cell = |at: usize, scrolled: u16, most: u16| {
-                u16::try_from(at.saturating_sub(usize::from(scrolled))).unwrap_or(u16::MAX).min(most.saturating_sub(1))
+                u16::try_from(at.saturating_sub(usize::from(scrolled)))
+                    .unwrap_or(u16::MAX)
+                    .min(most.saturating_sub(1))
             };
             let x = text.x.saturating_add(cell(cursor.col, left, text.width));
             let y = text.y.saturating_add(cell(cursor.row, top, text.height));

@@ -127,8 +127,14 @@ mod tests {
 
     #[test]
     fn wide_columns_grow_and_every_row_is_as_wide_as_asked() {
-        assert_eq!(drawn(40, ["T-20", "collect evidence", "2h14m"]), "T-20        collect evidence       2h14m");
-        assert_eq!(drawn(40, ["T-20", "界界界界界界界界界界界界", "3m"]), "T-20        界界界界界界界界界界…     3m");
+        assert_eq!(
+            drawn(40, ["T-20", "collect evidence", "2h14m"]),
+            "T-20        collect evidence       2h14m"
+        );
+        assert_eq!(
+            drawn(40, ["T-20", "界界界界界界界界界界界界", "3m"]),
+            "T-20        界界界界界界界界界界…     3m"
+        );
     }
 
     #[test]
