@@ -108,8 +108,24 @@ impl<Id: Clone + PartialEq> List<Id> {
             Move::First => 0,
             Move::Last => usize::MAX,
         };
+        let to = to.min(rows.len().saturating_sub(1));
+        if matches!(movement, Move::By(_)) {
+            self.turn(to, rows.len());
+        }
         self.select(rows, to);
         self.row != before
+    }
+
+    /// Moves the view by a quarter when the next row is beyond its edge. Row by row every line on the screen
+    /// would change with every key: many times the bytes, and nothing for the eye to hold on to.
+    fn turn(&mut self, to: usize, len: usize) {
+        let quarter = self.height / 4;
+        if to >= self.top.saturating_add(self.height) {
+            let top = (to + quarter + 1).saturating_sub(self.height);
+            self.top = top.min(len.saturating_sub(self.height));
+        } else if to < self.top {
+            self.top = to.saturating_sub(quarter);
+        }
     }
 
     /// Follows the selected item after the rows changed. If it is gone, what took its row is selected.

@@ -31,14 +31,32 @@ fn movement_keeps_the_selection_in_view_and_stops_at_the_ends() {
     assert!(!list.go(&rows, Move::By(-1)));
     assert!(list.go(&rows, Move::By(9)));
     assert_eq!(list.window(), 0..10);
-    list.go(&rows, Move::By(1));
-    assert_eq!((list.row(), list.window()), (10, 1..11));
     list.go(&rows, Move::HalfPages(1));
-    assert_eq!((list.row(), list.window()), (15, 6..16));
+    assert_eq!((list.row(), list.window()), (14, 5..15));
     list.go(&rows, Move::Last);
     assert_eq!((list.selected(), list.window()), (Some(&99), 90..100));
     list.go(&rows, Move::First);
     assert_eq!((list.selected(), list.window()), (Some(&0), 0..10));
+}
+
+#[test]
+fn going_beyond_the_edge_turns_a_quarter_of_the_view_but_never_past_the_end() {
+    let rows: Vec<u32> = (0..100).collect();
+    let mut list = at(&rows, 12, 11);
+    assert_eq!(list.window(), 0..12);
+    list.go(&rows, Move::By(1));
+    assert_eq!((list.row(), list.window()), (12, 4..16));
+    list.go(&rows, Move::By(3));
+    assert_eq!(list.window(), 4..16);
+    list.go(&rows, Move::By(-12));
+    assert_eq!((list.row(), list.window()), (3, 0..12));
+    let mut list = at(&rows, 12, 98);
+    list.go(&rows, Move::By(1));
+    assert_eq!((list.row(), list.window()), (99, 88..100));
+    let few: Vec<u32> = (0..3).collect();
+    let mut list = at(&few, 12, 0);
+    list.go(&few, Move::By(9));
+    assert_eq!((list.row(), list.window()), (2, 0..12));
 }
 
 #[test]
