@@ -1,6 +1,6 @@
 //! What happened: the only thing that may change the state of the terminal.
 
-use super::model::Link;
+use crate::tui::model::Link;
 
 /// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

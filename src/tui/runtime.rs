@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 
-use super::effect::Effect;
-use super::event::{Event, Reply};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Event, Reply};
 
 /// Answers that may wait to be taken; who answers faster than the loop takes waits.
 const QUEUE: usize = 256;

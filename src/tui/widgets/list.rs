@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
-use super::super::theme::{Role, Theme};
+use crate::tui::theme::{Role, Theme};
 
 /// What a list is about: a window onto rows that may be far more than are held.
 pub trait Rows {
