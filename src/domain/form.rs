@@ -1,0 +1,1 @@
+//! The answer form: a flat JSON Schema as fields a person can fill in.

@@ -1,0 +1,62 @@
+//! Text cut to a number of terminal cells, never inside a character.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::{Revealed, Writer};
+
+/// Shown in the last cell when something was left out.
+const MORE: &str = "…";
+
+/// The beginning of a text, revealed, within a number of cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clipped {
+    /// At most the cells asked for; ends in `…` when `more` holds and there is a cell for it. Its `hidden` may
+    /// count a few characters beyond the cut, never fewer than are shown.
+    pub text: Revealed<'static>,
+    /// Something was left out: a way to open it must be offered.
+    pub more: bool,
+}
+
+/// How many terminal cells a revealed text takes.
+#[must_use]
+pub fn cells(text: &Revealed<'_>) -> usize {
+    text.as_str().graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// Reveals as much of `text` as fits in `width` cells.
+///
+/// Reads no more of it than that needs, so that a line of 20 MB costs as little as a short one. A wide
+/// character or a base with its marks is kept whole or left out.
+#[must_use]
+pub fn clip(text: &str, width: usize) -> Clipped {
+    // One visible cell can take several cells' worth of characters (an emoji and its skin tone), so read ahead.
+    let enough = width.saturating_mul(4).saturating_add(16);
+    let mut writer = Writer::after("");
+    let mut rest = text.chars();
+    while writer.column <= enough {
+        let Some(c) = rest.next() else { break };
+        writer.push(c);
+    }
+    let unread = rest.next().is_some();
+    let whole = writer.finish();
+    let fits = whole.as_str();
+    if !unread && cells(&whole) <= width {
+        return Clipped { text: whole, more: false };
+    }
+    let room = width.saturating_sub(MORE.width());
+    let mut end = 0;
+    let mut used = 0;
+    for (at, grapheme) in fits.grapheme_indices(true) {
+        used += grapheme.width();
+        if used > room {
+            break;
+        }
+        end = at + grapheme.len();
+    }
+    let mut kept = fits.get(..end).unwrap_or_default().to_owned();
+    if width > 0 {
+        kept.push_str(MORE);
+    }
+    Clipped { text: Revealed { text: kept.into(), hidden: whole.hidden }, more: true }
+}
