@@ -1,2 +1,8 @@
 //! tribunal: the terminal where people settle what agents cannot.
+//!
+//! Small rooms, one direction, no circles: `domain` holds the rules and knows nobody; `store` keeps the log;
+//! `coordinator` is where rules, authority and storage meet; everything above speaks to `trait Coordinator` only.
+
+pub mod coordinator;
 pub mod domain;
+pub mod store;

@@ -284,14 +284,23 @@ mod tests {
 
     #[test]
     fn section_12_table() {
-        let may = |role, op| Principal { grants: vec![everywhere(role)], ..Principal::owner("x") }.may(op, None);
+        let may =
+            |role, op| Principal { grants: vec![everywhere(role)], ..Principal::owner("x") }.may(op, None);
         use Operation as O;
         for (role, can, cannot) in [
             (Role::Viewer, vec![O::Inspect], vec![O::Answer, O::Judge, O::Cancel, O::Submit, O::Administer]),
             (Role::Responder, vec![O::Inspect, O::Answer], vec![O::Judge, O::Cancel, O::Release]),
             (Role::Reviewer, vec![O::Inspect, O::Answer, O::Judge], vec![O::Cancel, O::Release, O::Submit]),
-            (Role::Operator, vec![O::Answer, O::Cancel, O::Release, O::Quarantine, O::Gate], vec![O::Judge, O::Work]),
-            (Role::Worker, vec![O::Submit, O::Work, O::Transition], vec![O::Judge, O::Answer, O::Cancel, O::ReadPayloads]),
+            (
+                Role::Operator,
+                vec![O::Answer, O::Cancel, O::Release, O::Quarantine, O::Gate],
+                vec![O::Judge, O::Work],
+            ),
+            (
+                Role::Worker,
+                vec![O::Submit, O::Work, O::Transition],
+                vec![O::Judge, O::Answer, O::Cancel, O::ReadPayloads],
+            ),
             (Role::Admin, vec![O::Administer, O::Inspect], vec![O::Judge, O::Answer]),
         ] {
             assert!(can.iter().all(|op| may(role, *op)), "{role:?} can {can:?}");

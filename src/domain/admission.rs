@@ -12,7 +12,8 @@ use super::command::{Admit, Admitted, Context, Draft, Reply, Request, Rules, Sto
 use super::digest::{Digest, Scheme};
 use super::envelope::{Class, EffectName, Envelope, Fault, MessageType, Named, Payload, QuarantineReason};
 use super::event::{
-    Closing, CommittedEffect, ConflictSet, Delivery, Differs, Outcome, SchemeChange, Submission, Verification, What,
+    Closing, CommittedEffect, ConflictSet, Delivery, Differs, Outcome, SchemeChange, Submission,
+    Verification, What,
 };
 use super::refusal::Refusal;
 use super::task::{Task, TaskState};
@@ -35,7 +36,8 @@ pub fn admit(ctx: &Context, admit: &Admit, request: &Request, rules: &Rules) -> 
     }
     let Some(task) = &ctx.task else { return Ok(create(envelope, request)) };
     if task.trace_id != envelope.trace_id {
-        let detail = format!("the task's trace is {:?}, the message says {:?}", task.trace_id, envelope.trace_id);
+        let detail =
+            format!("the task's trace is {:?}, the message says {:?}", task.trace_id, envelope.trace_id);
         return Ok(quarantine(envelope, QuarantineReason::TraceMismatch, detail));
     }
     let arrival = Arrival { ctx, task, envelope, request };
@@ -59,7 +61,8 @@ fn create(envelope: &Envelope, request: &Request) -> Verdict {
     let asked = match &envelope.body {
         super::envelope::Body::Request(asked) => asked.clone(),
         _ => {
-            let detail = "no request for this task has arrived; it is re-admitted by itself when one does".to_owned();
+            let detail =
+                "no request for this task has arrived; it is re-admitted by itself when one does".to_owned();
             return quarantine(envelope, QuarantineReason::MissingTask, detail);
         }
     };
@@ -109,9 +112,8 @@ pub(super) fn effect_conflict(
             return Some(("its target is committed under another key".into(), Some(c.clone())));
         }
     }
-    let clashes = |r: &&super::task::Reservation| {
-        (r.effect.key == effect.key) != (r.effect.target == effect.target)
-    };
+    let clashes =
+        |r: &&super::task::Reservation| (r.effect.key == effect.key) != (r.effect.target == effect.target);
     let reserved = task.reservations.iter().find(clashes)?;
     let why = format!("key {:?} is reserved for target {:?}", reserved.effect.key, reserved.effect.target);
     Some((why, None))
@@ -160,7 +162,13 @@ fn delivery(task: &Task, e: &Envelope, request: &Request, outcome: Outcome) -> D
     }
 }
 
-fn reply(draft: Draft, e: &Envelope, outcome: Outcome, duplicate_of: Option<u64>, reason: Option<String>) -> Verdict {
+fn reply(
+    draft: Draft,
+    e: &Envelope,
+    outcome: Outcome,
+    duplicate_of: Option<u64>,
+    reason: Option<String>,
+) -> Verdict {
     let task = draft.task();
     let admitted = Admitted {
         message_id: Some(e.message_id.clone()),
@@ -200,7 +208,9 @@ impl<'a> Arrival<'a> {
         if !same.is_empty() {
             return if self.revives(&same) { self.accept() } else { self.duplicate(&same) };
         }
-        if let Some(clash) = self.reused_message_id().or_else(|| self.same_intent()).or_else(|| self.other_request()) {
+        if let Some(clash) =
+            self.reused_message_id().or_else(|| self.same_intent()).or_else(|| self.other_request())
+        {
             return self.conflict(Outcome::Conflict, clash);
         }
         if e.kind.class() == Class::Outcome && !task.may_report(&e.sender, e.lease_version) {
@@ -248,7 +258,9 @@ impl<'a> Arrival<'a> {
             .same_message_id
             .iter()
             .map(|s| &s.submission)
-            .filter(|s| s.sender == e.sender && (s.class, e.kind.class()) != (Class::Progress, Class::Progress))
+            .filter(|s| {
+                s.sender == e.sender && (s.class, e.kind.class()) != (Class::Progress, Class::Progress)
+            })
             .map(|s| s.arrival)
             .collect();
         if with.is_empty() {
@@ -296,7 +308,9 @@ impl<'a> Arrival<'a> {
                 let with = committed.iter().filter_map(|c| c.arrival).collect();
                 let outcome = if terminal { Outcome::LateConflict } else { Outcome::Conflict };
                 let why = format!("receipt for effect {:?}: {why}", effect.key);
-                return Some(self.conflict(outcome, Clash { with, why, effect: committed, judged_before: None }));
+                return Some(
+                    self.conflict(outcome, Clash { with, why, effect: committed, judged_before: None }),
+                );
             }
             let done = self.ctx.committed.iter().any(|c| c.effect.key == effect.key);
             return (!done).then(|| self.accept());
@@ -305,7 +319,8 @@ impl<'a> Arrival<'a> {
         if !terminal || self.ctx.committed.iter().any(equal) {
             return None;
         }
-        let why = format!("reports effect {:?}, not committed, after the task was {}", effect.key, task.state);
+        let why =
+            format!("reports effect {:?}, not committed, after the task was {}", effect.key, task.state);
         let with = task.outcome.into_iter().collect();
         let effect = self.ctx.committed.first().cloned();
         Some(self.conflict(Outcome::LateConflict, Clash { with, why, effect, judged_before: None }))
@@ -325,7 +340,9 @@ impl<'a> Arrival<'a> {
         match e.kind.class() {
             Class::Progress | Class::Receipt | Class::Request => true,
             Class::Outcome => state == TaskState::Running,
-            Class::Interruption => state == TaskState::Running || (state == TaskState::WaitingHuman && self.is_asker()),
+            Class::Interruption => {
+                state == TaskState::Running || (state == TaskState::WaitingHuman && self.is_asker())
+            }
         }
     }
 
@@ -337,8 +354,10 @@ impl<'a> Arrival<'a> {
     fn past_limit(&self, rules: &Rules) -> Option<String> {
         let limit = rules.limits.open_per_task;
         let held = self.task.held.len();
-        let candidates = self.task.review.as_ref().map_or(0, |r| r.candidates().len()).max(self.ctx.same_intent.len());
-        let (name, found) = if held >= candidates { ("held messages", held) } else { ("candidates", candidates) };
+        let candidates =
+            self.task.review.as_ref().map_or(0, |r| r.candidates().len()).max(self.ctx.same_intent.len());
+        let (name, found) =
+            if held >= candidates { ("held messages", held) } else { ("candidates", candidates) };
         let counts = !matches!(self.envelope.kind.class(), Class::Progress);
         let repeats = || self.ctx.same_intent.iter().any(|s| self.is_same(s));
         (counts && found >= limit && !repeats())
@@ -356,14 +375,22 @@ impl<'a> Arrival<'a> {
     fn record(&self, outcome: Outcome, bump: bool, reason: String) -> Verdict {
         let mut draft = Draft::on(self.task, self.request.now);
         let what = What::Delivered(Box::new(self.delivery(outcome)));
-        if bump { draft.bump(what) } else { draft.push(what) }
+        if bump {
+            draft.bump(what)
+        } else {
+            draft.push(what)
+        }
         reply(draft, self.envelope, outcome, None, Some(reason))
     }
 
     fn accept(&self) -> Verdict {
         let mut draft = Draft::on(self.task, self.request.now);
         draft.push(What::Delivered(Box::new(self.delivery(Outcome::Accepted))));
-        accept::take_effect(&mut draft, &self.ctx.committed, &accept::Taking::of(self.envelope, self.task.arrivals + 1));
+        accept::take_effect(
+            &mut draft,
+            &self.ctx.committed,
+            &accept::Taking::of(self.envelope, self.task.arrivals + 1),
+        );
         reply(draft, self.envelope, Outcome::Accepted, None, None)
     }
 

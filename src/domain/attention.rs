@@ -4,7 +4,6 @@
 //! the passing of time without a write. A store keeps the rows; whoever reads compares them with the clock.
 
 use super::ids::Timestamp;
-use super::interruption::Need;
 use super::task::{Task, TaskState};
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +13,13 @@ pub enum Reason {
     /// A contradiction.
     #[serde(rename = "needs_review")]
     NeedsReview,
-    /// A yes or a no.
+    /// A task of this store asks a person, whatever the need.
     #[serde(rename = "waiting_human")]
     WaitingHuman,
-    /// Facts or a choice.
+    /// A remote agent asks for input.
     #[serde(rename = "INPUT_REQUIRED")]
     InputRequired,
-    /// An authorization given elsewhere.
+    /// A remote agent waits for an authorization given elsewhere.
     #[serde(rename = "AUTH_REQUIRED")]
     AuthRequired,
     /// Nothing moves it.
@@ -30,8 +29,13 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, most urgent first.
-    pub const ALL: [Reason; 5] =
-        [Reason::NeedsReview, Reason::WaitingHuman, Reason::InputRequired, Reason::AuthRequired, Reason::Stuck];
+    pub const ALL: [Reason; 5] = [
+        Reason::NeedsReview,
+        Reason::WaitingHuman,
+        Reason::InputRequired,
+        Reason::AuthRequired,
+        Reason::Stuck,
+    ];
 
     /// The word on every surface.
     pub fn as_str(self) -> &'static str {
@@ -163,7 +167,8 @@ pub fn of(task: &Task, thresholds: &Thresholds) -> Vec<Attention> {
         TaskState::Pending => vec![stuck(Stuck::PendingTooLong, task.entered_at.plus(thresholds.pending_ms))],
         TaskState::Succeeded | TaskState::Failed | TaskState::Denied | TaskState::Canceled => Vec::new(),
     };
-    let unknown = task.reservations.iter().filter_map(|r| r.unknown_since.or_else(|| lease_end(task, r))).min();
+    let unknown =
+        task.reservations.iter().filter_map(|r| r.unknown_since.or_else(|| lease_end(task, r))).min();
     if let Some(since) = unknown.filter(|_| !task.state.waits_for_a_record()) {
         // An effect of unknown fate matters more than a quiet task: the other row ends where it begins.
         rows.retain(|r| r.since < since);
@@ -177,14 +182,15 @@ pub fn of(task: &Task, thresholds: &Thresholds) -> Vec<Attention> {
 
 fn waiting(task: &Task) -> Vec<Attention> {
     let Some(open) = &task.interruption else {
-        return vec![Attention { reason: Reason::WaitingHuman, stuck: None, since: task.entered_at, until: None }];
-    };
-    let reason = match open.question.need {
-        Need::HumanApproval => Reason::WaitingHuman,
-        Need::BusinessInput => Reason::InputRequired,
-        Need::MachineCredentials => Reason::AuthRequired,
+        return vec![Attention {
+            reason: Reason::WaitingHuman,
+            stuck: None,
+            since: task.entered_at,
+            until: None,
+        }];
     };
     let expires = open.question.expires_at.map(|t| t.max(open.opened_at));
+    let reason = Reason::WaitingHuman;
     let mut rows = vec![Attention { reason, stuck: None, since: open.opened_at, until: expires }];
     if let Some(since) = expires {
         let stuck = Some(Stuck::InterruptionExpired);

@@ -162,7 +162,9 @@ impl<'a> Case<'a> {
         };
         let p = &self.request.principal;
         if !p.may(operation, Some(self.task.subject())) {
-            return Err(Refusal::Forbidden { why: format!("{:?} needs the role {role} for this task", p.subject) });
+            return Err(Refusal::Forbidden {
+                why: format!("{:?} needs the role {role} for this task", p.subject),
+            });
         }
         let Some(asked) = self.question().filter(|_| !canceled) else { return Ok(()) };
         let who = &asked.question.satisfiers;
@@ -171,7 +173,9 @@ impl<'a> Case<'a> {
         if named || (who.principals.is_empty() && who.roles.is_empty()) {
             return Ok(());
         }
-        Err(Refusal::Forbidden { why: format!("the question names others who may answer it, not {:?}", p.subject) })
+        Err(Refusal::Forbidden {
+            why: format!("the question names others who may answer it, not {:?}", p.subject),
+        })
     }
 
     fn waiting(&self) -> Result<(), Refusal> {
@@ -181,7 +185,8 @@ impl<'a> Case<'a> {
         match (&self.d.supersedes, &self.task.decided) {
             (None, _) if self.task.state.waits_for_a_record() => return Ok(()),
             (Some(_), _) if self.task.state.waits_for_a_record() => {
-                let why = Some("a newer conflict or question is open: decide it without `supersedes`".to_owned());
+                let why =
+                    Some("a newer conflict or question is open: decide it without `supersedes`".to_owned());
                 return Err(Refusal::NotWaiting { state: self.task.state, why });
             }
             (Some(old), Some(last)) if self.correctable() && *old == last.approval_id => return Ok(()),
@@ -217,9 +222,9 @@ impl<'a> Case<'a> {
             (Some(named), Some(open)) if *named == open.id => Ok(()),
             (Some(named), Some(open)) => changed(format!("the open question is {}, not {named}", open.id)),
             (Some(named), None) => changed(format!("question {named} is not open any more")),
-            (None, Some(open)) => {
-                Err(Refusal::InputInvalid { why: format!("name the question this settles: {} is open", open.id) })
-            }
+            (None, Some(open)) => Err(Refusal::InputInvalid {
+                why: format!("name the question this settles: {} is open", open.id),
+            }),
             (None, None) => Ok(()),
         }
     }
@@ -252,7 +257,9 @@ impl<'a> Case<'a> {
             }
             match side.verification {
                 Verification::Verified => {}
-                Verification::NotFetched => return no("its content is behind a reference and was not verified here"),
+                Verification::NotFetched => {
+                    return no("its content is behind a reference and was not verified here");
+                }
                 Verification::Mismatch => return no("its content does not have the digest it claims"),
             }
             if self.d.masked.contains(&arrival) {
@@ -272,9 +279,9 @@ impl<'a> Case<'a> {
             return Err(Refusal::ReasonTooShort { minimum });
         }
         match looks_like_secret(&self.d.reason) {
-            Some(kind) => {
-                Err(Refusal::InputInvalid { why: format!("the reason holds {}: {}", kind.what(), kind.advice()) })
-            }
+            Some(kind) => Err(Refusal::InputInvalid {
+                why: format!("the reason holds {}: {}", kind.what(), kind.advice()),
+            }),
             None => Ok(()),
         }
     }
@@ -306,8 +313,9 @@ impl<'a> Case<'a> {
         body_digest: Digest,
     ) -> Result<Verdict, Refusal> {
         let (d, task) = (self.d, self.task);
-        let resume = d.resume.clone().unwrap_or(Resume { idempotency_key: d.approval_id.clone(), note: None });
-        let invalid = |r: digest::Rejection| Refusal::Invalid { why: r.to_string() };
+        let resume =
+            d.resume.clone().unwrap_or(Resume { idempotency_key: d.approval_id.clone(), note: None });
+        let invalid = |r: digest::Unprintable| Refusal::Invalid { why: r.to_string() };
         let input_digest = d.input.as_ref().map(digest::jcs_of).transpose().map_err(invalid)?;
         let mut upheld = d.upheld.clone();
         upheld.sort_unstable();

@@ -65,8 +65,7 @@ impl fmt::Display for Timestamp {
         let mp = (5 * doy + 2) / 153;
         let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
         let year = yoe + era * 400 + i64::from(month <= 2);
-        let (h, m, s, milli) =
-            (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1000 % 60, of_day % 1000);
+        let (h, m, s, milli) = (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1000 % 60, of_day % 1000);
         write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{milli:03}Z")
     }
 }
@@ -90,7 +89,17 @@ mod tests {
 
     #[test]
     fn prints_what_jiff_prints() {
-        for ms in [0, 1, -1, 951_782_400_000, 951_868_799_999, 1_796_058_000_123, EARLIEST, LATEST, -62_135_596_800_000] {
+        for ms in [
+            0,
+            1,
+            -1,
+            951_782_400_000,
+            951_868_799_999,
+            1_796_058_000_123,
+            EARLIEST,
+            LATEST,
+            -62_135_596_800_000,
+        ] {
             let ours = Timestamp(ms).to_string();
             let theirs = jiff::Timestamp::from_millisecond(ms).unwrap();
             assert_eq!(ours, format!("{theirs:.3}"), "{ms}");

@@ -118,7 +118,11 @@ impl Question {
         ];
         for (name, text) in texts {
             if let Some(text) = text.filter(|t| t.len() > limits.text_bytes) {
-                return Err(format!("payload.{name} has {} bytes, the limit is {}", text.len(), limits.text_bytes));
+                return Err(format!(
+                    "payload.{name} has {} bytes, the limit is {}",
+                    text.len(),
+                    limits.text_bytes
+                ));
             }
         }
         let schema = self.schema.as_ref().map_or(0, |s| s.to_string().len());
@@ -127,7 +131,10 @@ impl Question {
         }
         let who = self.satisfiers.principals.iter().chain(&self.satisfiers.roles);
         if who.clone().count() > limits.labels || who.clone().any(|w| w.len() > limits.id_bytes) {
-            return Err(format!("payload.satisfiers is past {} names of {} bytes", limits.labels, limits.id_bytes));
+            return Err(format!(
+                "payload.satisfiers is past {} names of {} bytes",
+                limits.labels, limits.id_bytes
+            ));
         }
         Ok(())
     }

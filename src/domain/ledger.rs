@@ -1,8 +1,8 @@
 //! Approval records, the candidate-set digest, the hash chain and its verification (contract section 6).
 
-mod verify;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use verify::{Chain, Pin, Problem, ProblemKind, Report};
 
@@ -160,7 +160,7 @@ impl CandidateSet {
     ///
     /// # Errors
     /// None of the members can be without a canonical form; the signature carries the digest module's error.
-    pub fn digest(&self) -> Result<Digest, digest::Rejection> {
+    pub fn digest(&self) -> Result<Digest, digest::Unprintable> {
         digest::jcs_of(self)
     }
 
@@ -297,7 +297,7 @@ impl Record {
     ///
     /// # Errors
     /// Where the record has no canonical form.
-    pub fn computed_digest(&self) -> Result<Digest, digest::Rejection> {
+    pub fn computed_digest(&self) -> Result<Digest, digest::Unprintable> {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         verify::strip(&mut value);
         digest::jcs_of(&value)

@@ -19,7 +19,9 @@ pub enum Refusal {
         task_id: String,
     },
     /// The key was used for something else.
-    #[error("idempotency key {key} was used for another decision: choose a new key, or send the same decision")]
+    #[error(
+        "idempotency key {key} was used for another decision: choose a new key, or send the same decision"
+    )]
     IdempotencyKeyReused {
         /// The key.
         key: String,
@@ -31,7 +33,9 @@ pub enum Refusal {
         why: String,
     },
     /// Somebody decided already.
-    #[error("already decided: {decision} by {by} in {approval_id} (record {sequence}); read it with `show {task_id}`")]
+    #[error(
+        "already decided: {decision} by {by} in {approval_id} (record {sequence}); read it with `show {task_id}`"
+    )]
     AlreadyDecided {
         /// The task.
         task_id: String,

@@ -35,7 +35,9 @@ pub(super) fn run(ctx: &Context, request: &Request, rules: &Rules) -> Result<Ver
             runtime.commit(effect, *digest, *scheme, *lease_version)
         }
         Command::Gate { reason, .. } => runtime.gate(reason),
-        Command::Admit(_) | Command::Decide(_) => Err(Refusal::Invalid { why: "not a runtime command".into() }),
+        Command::Admit(_) | Command::Decide(_) => {
+            Err(Refusal::Invalid { why: "not a runtime command".into() })
+        }
     }
 }
 
@@ -71,7 +73,9 @@ impl Runtime<'_> {
             return Err(Refusal::ReasonTooShort { minimum: 1 });
         }
         if reason.len() > limit {
-            return Err(Refusal::Invalid { why: format!("the reason has {} bytes, the limit is {limit}", reason.len()) });
+            return Err(Refusal::Invalid {
+                why: format!("the reason has {} bytes, the limit is {limit}", reason.len()),
+            });
         }
         Ok(reason.to_owned())
     }
@@ -84,7 +88,10 @@ impl Runtime<'_> {
             self.permit(Operation::Transition, "worker")?;
         }
         if t.expected_version != self.task.state_version {
-            return Err(Refusal::StaleVersion { expected: t.expected_version, current: self.task.state_version });
+            return Err(Refusal::StaleVersion {
+                expected: t.expected_version,
+                current: self.task.state_version,
+            });
         }
         let reason = self.reason(&t.reason)?;
         let illegal = |why: Option<&str>| Refusal::IllegalTransition {
@@ -150,7 +157,11 @@ impl Runtime<'_> {
         }
         if self.task.state != TaskState::Ready {
             let (from, to) = (self.task.state, TaskState::Running);
-            return Err(Refusal::IllegalTransition { from, to, why: Some("only a ready task can be claimed".into()) });
+            return Err(Refusal::IllegalTransition {
+                from,
+                to,
+                why: Some("only a ready task can be claimed".into()),
+            });
         }
         let lease_version = self.task.lease_version + 1;
         let mut draft = self.draft();
@@ -246,17 +257,25 @@ impl Runtime<'_> {
         }
         let same_or_clash = |e: &EffectName| e.key == effect.key || e.target == effect.target;
         if let Some(c) = self.ctx.committed.iter().find(|c| same_or_clash(&c.effect)) {
-            return Err(conflict(format!("committed as key {:?} for target {:?}", c.effect.key, c.effect.target)));
+            return Err(conflict(format!(
+                "committed as key {:?} for target {:?}",
+                c.effect.key, c.effect.target
+            )));
         }
         if let Some(r) = self.task.reservations.iter().find(|r| same_or_clash(&r.effect)) {
             let again = r.effect == *effect && r.lease_version == lease && r.unknown_since.is_none();
             if again {
                 return Ok(self.effect_unchanged(EffectOutcome::Reserved));
             }
-            return Err(conflict("was reserved before and nobody knows whether it happened: find out first".into()));
+            return Err(conflict(
+                "was reserved before and nobody knows whether it happened: find out first".into(),
+            ));
         }
         if self.task.reservations.len() >= self.rules.limits.open_per_task {
-            return Err(conflict(format!("{} reservations are open, settle them first", self.task.reservations.len())));
+            return Err(conflict(format!(
+                "{} reservations are open, settle them first",
+                self.task.reservations.len()
+            )));
         }
         let mut draft = self.draft();
         let executor = self.request.principal.subject.clone();
@@ -264,7 +283,13 @@ impl Runtime<'_> {
         Ok(Self::effect_reply(draft, EffectOutcome::Reserved))
     }
 
-    fn commit(&self, effect: &EffectName, digest: Digest, scheme: Scheme, lease: Option<u64>) -> Result<Verdict, Refusal> {
+    fn commit(
+        &self,
+        effect: &EffectName,
+        digest: Digest,
+        scheme: Scheme,
+        lease: Option<u64>,
+    ) -> Result<Verdict, Refusal> {
         self.permit(Operation::Work, "worker")?;
         self.effect_name(effect)?;
         // A commit reports what happened already: a lease that ended meanwhile does not undo it, a wrong one is refused.
@@ -272,7 +297,9 @@ impl Runtime<'_> {
             return Err(Refusal::StaleLease { lease, current: Some(self.task.lease_version) });
         }
         let common = (scheme == Scheme::JcsSha256V1).then_some(digest);
-        if let Some((why, committed)) = effect_conflict(self.task, &self.ctx.committed, effect, (digest, scheme, common)) {
+        if let Some((why, committed)) =
+            effect_conflict(self.task, &self.ctx.committed, effect, (digest, scheme, common))
+        {
             let mut draft = self.draft();
             let why = format!("commit of effect {:?} with {digest}: {why}", effect.key);
             let set = ConflictSet {

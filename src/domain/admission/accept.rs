@@ -88,7 +88,13 @@ fn ask(draft: &mut Draft, taking: &Taking<'_>, question: &Question) {
 
 fn open(draft: &Draft, taking: &Taking<'_>, question: &Question) -> Interruption {
     let id = format!("i{}", taking.arrival);
-    Interruption::open(id, draft.task().questions + 1, question.clone(), taking.sender.to_owned(), draft.now())
+    Interruption::open(
+        id,
+        draft.task().questions + 1,
+        question.clone(),
+        taking.sender.to_owned(),
+        draft.now(),
+    )
 }
 
 /// A newer question of the same asker takes the open one's place; answers to the old one are refused from now on.
@@ -108,7 +114,9 @@ pub(in crate::domain) fn apply_held(draft: &mut Draft, of_task: &[Stored], commi
         if draft.task().state != TaskState::Running {
             return;
         }
-        let Some(held) = of_task.iter().map(|s| &s.submission).find(|s| s.arrival == arrival) else { continue };
+        let Some(held) = of_task.iter().map(|s| &s.submission).find(|s| s.arrival == arrival) else {
+            continue;
+        };
         let Some(body) = held.held_body.as_deref() else { continue };
         let task = draft.task();
         let upheld = task.decided.as_ref().is_some_and(|d| d.upheld.contains(&arrival));

@@ -64,7 +64,8 @@ pub(super) fn check(
     }
     if open.expired(now) {
         let at = open.question.expires_at.unwrap_or(now);
-        let why = Some(format!("question {} expired at {at}: it can only be canceled or asked anew", open.id));
+        let why =
+            Some(format!("question {} expired at {at}: it can only be canceled or asked anew", open.id));
         return Err(Refusal::NotWaiting { state: judged, why });
     }
     match (open.question.need, &d.input) {
@@ -109,7 +110,8 @@ fn content(input: &Input, open: &Interruption, required: bool) -> Result<(), Ref
         return invalid("the question has a schema: the answer is exactly one data part");
     };
     form::validate(schema, value).or_else(|errors| {
-        let list: Vec<String> = errors.iter().take(20).map(|e| format!("{}: {}", e.field, e.message)).collect();
+        let list: Vec<String> =
+            errors.iter().take(20).map(|e| format!("{}: {}", e.field, e.message)).collect();
         invalid(list.join("; "))
     })
 }
@@ -119,9 +121,7 @@ fn secret_in(part: &Part) -> Option<String> {
         match value {
             Value::String(s) => sentence(s),
             Value::Array(items) => items.iter().find_map(walk),
-            Value::Object(members) => {
-                members.iter().find_map(|(k, v)| sentence(k).or_else(|| walk(v)))
-            }
+            Value::Object(members) => members.iter().find_map(|(k, v)| sentence(k).or_else(|| walk(v))),
             _ => None,
         }
     }

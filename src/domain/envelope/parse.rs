@@ -143,7 +143,10 @@ fn assemble(m: &Members<'_>, default: Scheme) -> Result<Envelope, Reason> {
     let idempotency_key = m.id("idempotency_key")?;
     let digest_text = m.string("payload_digest")?;
     let Some(claimed) = Digest::parse(&digest_text) else {
-        return fault(QuarantineReason::Malformed, "payload_digest is not `sha256:` and 64 lowercase hex digits");
+        return fault(
+            QuarantineReason::Malformed,
+            "payload_digest is not `sha256:` and 64 lowercase hex digits",
+        );
     };
     let scheme = match m.optional("digest_scheme") {
         None => default,
@@ -190,7 +193,12 @@ fn assemble(m: &Members<'_>, default: Scheme) -> Result<Envelope, Reason> {
 }
 
 /// Recomputes the digest under the declared scheme; gives the common digest for comparing across schemes.
-fn check_digest(raw: &[u8], payload: &Payload, scheme: Scheme, claimed: Digest) -> Result<Option<Digest>, Reason> {
+fn check_digest(
+    raw: &[u8],
+    payload: &Payload,
+    scheme: Scheme,
+    claimed: Digest,
+) -> Result<Option<Digest>, Reason> {
     let Payload::Inline(range) = payload else {
         // Content that is not here cannot be re-digested: under another scheme it compares as different.
         return Ok(None);
@@ -276,7 +284,9 @@ impl<'a> Members<'a> {
 
     fn payload(&self) -> Result<Payload, Reason> {
         match (self.by_name.get("payload"), self.optional("payload_ref")) {
-            (Some(_), Some(_)) => fault(QuarantineReason::Malformed, "payload and payload_ref exclude each other"),
+            (Some(_), Some(_)) => {
+                fault(QuarantineReason::Malformed, "payload and payload_ref exclude each other")
+            }
             (None, None) => Err(missing("payload (or payload_ref)")),
             (Some(member), None) => Ok(Payload::Inline(member.value.clone())),
             (None, Some(text)) => {
@@ -296,9 +306,18 @@ impl<'a> Members<'a> {
             _ => {}
         }
         if let EvidenceRef::Described(d) = reference {
+            // A record keeps references in canonical JSON, which holds integers exactly up to here.
+            if d.size.is_some_and(|n| n > 1 << 53) {
+                return Err(wrong(&format!("{name}.size"), "at most 9007199254740992"));
+            }
             for (part, text) in [("title", &d.title), ("media_type", &d.media_type)] {
                 if let Some(text) = text.as_ref().filter(|t| long(t.len())) {
-                    return Err(too_many(&format!("{name}.{part}"), text.len(), self.limits.text_bytes, "bytes"));
+                    return Err(too_many(
+                        &format!("{name}.{part}"),
+                        text.len(),
+                        self.limits.text_bytes,
+                        "bytes",
+                    ));
                 }
             }
         }
@@ -320,8 +339,8 @@ impl<'a> Members<'a> {
 
     fn effect(&self) -> Result<Option<EffectName>, Reason> {
         let Some(text) = self.optional("effect") else { return Ok(None) };
-        let effect: EffectName =
-            serde_json::from_slice(text).map_err(|_| wrong("effect", "an object with strings key and target"))?;
+        let effect: EffectName = serde_json::from_slice(text)
+            .map_err(|_| wrong("effect", "an object with strings key and target"))?;
         Ok(Some(EffectName {
             key: self.bounded_id("effect.key", effect.key)?,
             target: self.bounded_id("effect.target", effect.target)?,
@@ -378,7 +397,10 @@ impl<'a> Members<'a> {
             MessageType::TaskDenied => Body::Denied(None),
             MessageType::Receipt => Body::Receipt,
             MessageType::HumanRequest => {
-                return fault(QuarantineReason::Malformed, "a human_request needs its question inline, in payload");
+                return fault(
+                    QuarantineReason::Malformed,
+                    "a human_request needs its question inline, in payload",
+                );
             }
         })
     }

@@ -119,7 +119,10 @@ impl Chain {
         self.place(&record, expected)?;
         let met = |p: &&Pin| p.sequence == expected && p.record_digest != computed;
         if self.pins.iter().any(|p| met(&p)) {
-            return Err((ProblemKind::Rewritten, format!("record {expected} is not the one seen before at this place")));
+            return Err((
+                ProblemKind::Rewritten,
+                format!("record {expected} is not the one seen before at this place"),
+            ));
         }
         Ok(computed)
     }
@@ -129,7 +132,10 @@ impl Chain {
             return Err((ProblemKind::OtherStore, format!("record {expected} belongs to another store")));
         }
         if record.sequence > expected {
-            return Err((ProblemKind::Removed, format!("record {expected} is missing; {} follows", record.sequence)));
+            return Err((
+                ProblemKind::Removed,
+                format!("record {expected} is missing; {} follows", record.sequence),
+            ));
         }
         if record.sequence < expected {
             let message = format!("record {} stands at place {expected}", record.sequence);

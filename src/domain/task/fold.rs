@@ -27,7 +27,9 @@ pub fn evolve(task: Option<Task>, id: &TaskId, event: &Event) -> Option<Task> {
 }
 
 fn born(id: &TaskId, event: &Event) -> Option<Task> {
-    let What::Created { trace_id, request, labels, digest, scheme, common } = &event.what else { return None };
+    let What::Created { trace_id, request, labels, digest, scheme, common } = &event.what else {
+        return None;
+    };
     Some(Task {
         task_id: id.clone(),
         trace_id: trace_id.clone(),

@@ -1,0 +1,1 @@
+//! The coordinator over a store in this process.

@@ -1,0 +1,1 @@
+//! The embedded store: SQLite, one file, several processes.
