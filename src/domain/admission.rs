@@ -3,7 +3,7 @@
 
 mod accept;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(super) use accept::apply_held;
 
@@ -245,7 +245,7 @@ impl<'a> Arrival<'a> {
         let upheld = |s: &&Stored| {
             self.task.decided.as_ref().is_some_and(|d| d.upheld.contains(&s.submission.arrival))
         };
-        (same.iter().all(|s| idle(s)) || same.iter().any(|s| upheld(s)))
+        (same.iter().all(idle) || same.iter().any(upheld))
             && self.task.state == TaskState::Running
             && self.task.may_report(&self.envelope.sender, self.envelope.lease_version)
     }
