@@ -263,17 +263,17 @@ impl Mask {
                 }
                 continue;
             }
+            let level = (depth + frames.len()).saturating_sub(1);
             if let (Token::Open(..) | Token::Scalar(_), Some(Frame { alive, index: Some(index) })) =
                 (token, frames.last_mut())
             {
-                value = self.step(alive, depth + scanner_level(&scanner, token), &Step::Index(*index));
+                value = self.step(alive, level, &Step::Index(*index));
                 *index = index.saturating_add(1);
             }
             match token {
                 Token::Key(span) => {
                     let name = text::unescape(span.of(payload));
                     let around = frames.last().map_or(&[][..], |frame| &frame.alive);
-                    let level = depth + scanner.depth().saturating_sub(1);
                     value = self.step(around, level, &Step::Key(String::from_utf8_lossy(&name)));
                 }
                 Token::Scalar(span) if value.is_none() => spans.push(span),
@@ -287,11 +287,6 @@ impl Mask {
         }
         Ok(spans)
     }
-}
-
-/// How many containers lie around the value that `token` starts, less the one it stands in.
-fn scanner_level(scanner: &Scanner<'_>, token: Token) -> usize {
-    scanner.depth().saturating_sub(1 + usize::from(matches!(token, Token::Open(..))))
 }
 
 /// An open container: the pointers alive in it, and the next index where it is an array.
