@@ -6,3 +6,4 @@
 pub mod coordinator;
 pub mod domain;
 pub mod store;
+pub mod tui;

@@ -1,0 +1,102 @@
+//! What happened: the only thing that may change the state of the terminal.
+
+use super::model::Link;
+
+/// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Code {
+    Char(char),
+    Enter,
+    Esc,
+    Tab,
+    BackTab,
+    Backspace,
+    Delete,
+    Insert,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    F(u8),
+}
+
+/// One key press.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Which key.
+    pub code: Code,
+    /// Held with control.
+    pub ctrl: bool,
+    /// Held with alt, or preceded by escape.
+    pub alt: bool,
+    /// Held with shift; never set for characters and back-tab, which carry it.
+    pub shift: bool,
+}
+
+impl Key {
+    /// The key with no modifier.
+    pub const fn plain(code: Code) -> Key {
+        Key { code, ctrl: false, alt: false, shift: false }
+    }
+
+    /// The character this key types into a text, if it types one.
+    pub fn typed(self) -> Option<char> {
+        match self.code {
+            Code::Char(char) if !self.ctrl && !self.alt => Some(char),
+            _ => None,
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted; control characters are still in it.
+    Paste(String),
+    /// The terminal has this size now. A layer also gets it, with its own size, before its first frame.
+    Resize {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// The window gained or lost the focus.
+    Focus(bool),
+    /// The terminal told its background: light or dark.
+    Background {
+        /// Whether it is light.
+        light: bool,
+    },
+    /// Time passed that something on the screen waited for.
+    Tick,
+    /// An effect was answered.
+    Reply {
+        /// The number of the request, from `Ctx::request`.
+        request: u64,
+        /// What came of it.
+        reply: Reply,
+    },
+    /// The world changed by itself.
+    Feed(Change),
+}
+
+/// What came of an effect.
+#[derive(Debug)]
+pub enum Reply {
+    /// It could not be done; a sentence fragment without anybody else's text unrevealed.
+    Failed(String),
+}
+
+/// A change that nobody here asked for.
+#[derive(Debug)]
+pub enum Change {
+    /// The connection to the coordinator changed.
+    Link(Link),
+}
