@@ -1,15 +1,17 @@
 //! Keys, pastes and the rest from the terminal, with the terminal's own answers taken out.
+//!
+//! A thread of its own reads. crossterm's reader never returns once the terminal is gone, so it must not be
+//! polled by the loop (as its `EventStream` does): the loop could then be ended by nothing at all.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::io;
-use std::task::Poll;
+use std::time::Duration;
 
-use crossterm::event::{self, EventStream, KeyCode, KeyEventKind, KeyModifiers};
-use futures_util::StreamExt as _;
+use crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::event::{Code, Event, Key};
 
@@ -20,14 +22,20 @@ const BATCH: usize = 1024;
 
 /// The stream of events from the terminal.
 pub struct Input {
-    stream: EventStream,
+    events: Receiver<io::Result<event::Event>>,
     answers: Answers,
 }
 
 impl Input {
-    /// Starts reading. The terminal must be in raw mode.
-    pub fn open() -> Input {
-        Input { stream: EventStream::new(), answers: Answers::default() }
+    /// Starts reading. The first event is the size, which may have changed before anybody watched it. The
+    /// terminal must be in raw mode.
+    ///
+    /// # Errors
+    /// The system gave no thread.
+    pub fn open() -> io::Result<Input> {
+        let (sender, events) = mpsc::channel(BATCH);
+        std::thread::Builder::new().name("input".into()).spawn(move || read_on(&sender))?;
+        Ok(Input { events, answers: Answers::default() })
     }
 
     /// Says that the terminal was asked for its background, so an answer may come among the keys.
@@ -46,18 +54,12 @@ impl Input {
     /// # Errors
     /// The terminal is gone.
     pub async fn take(&mut self, into: &mut VecDeque<Event>) -> io::Result<()> {
-        let first = self.stream.next().await;
+        let first = self.events.recv().await;
         self.sort(first, into)?;
-        for _ in 1..BATCH {
-            // Polled with the loop's own waker: crossterm keeps the one it saw last and would lose a wake-up.
-            let more = poll_fn(|cx| match self.stream.poll_next_unpin(cx) {
-                Poll::Ready(item) => Poll::Ready(Some(item)),
-                Poll::Pending => Poll::Ready(None),
-            });
-            match more.await {
-                Some(item) => self.sort(item, into)?,
-                None => break,
-            }
+        while into.len() < BATCH
+            && let Ok(item) = self.events.try_recv()
+        {
+            self.sort(Some(item), into)?;
         }
         Ok(())
     }
@@ -68,6 +70,20 @@ impl Input {
             self.answers.filter(event, into);
         }
         Ok(())
+    }
+}
+
+/// Reads until nobody takes it or reading fails.
+fn read_on(events: &Sender<io::Result<event::Event>>) {
+    // The first look sets up the watch for changes of size.
+    let watched = event::poll(Duration::ZERO).and_then(|_| crossterm::terminal::size());
+    let mut next = Some(watched.map(|(width, height)| event::Event::Resize(width, height)));
+    loop {
+        let item = next.take().unwrap_or_else(event::read);
+        let failed = item.is_err();
+        if events.blocking_send(item).is_err() || failed {
+            return;
+        }
     }
 }
 

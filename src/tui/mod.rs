@@ -130,13 +130,7 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
-        let mut input = Input::open();
-        // A change of size before the input was open was told to nobody.
-        if let Some((width, height)) = self.terminal.backend().changed_size()? {
-            self.queue.push_back(Event::Resize { width, height });
-            self.take()?;
-            drawn = self.draw()?;
-        }
+        let mut input = Input::open()?;
         if self.terminal.backend_mut().ask_background()? {
             input.expect_background();
         }

@@ -68,6 +68,7 @@ pub fn is_gone(error: &io::Error) -> bool {
     const EIO: i32 = 5;
     error.raw_os_error() == Some(EIO)
         || matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe)
+        || check().is_err()
 }
 
 /// Holds the terminal; dropping it gives the terminal back.
@@ -136,15 +137,6 @@ fn write_raw(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Screen {
-    /// The terminal's size, if it is not the one known.
-    ///
-    /// # Errors
-    /// The terminal is gone.
-    pub fn changed_size(&self) -> io::Result<Option<(u16, u16)>> {
-        let size = crossterm::terminal::size()?;
-        Ok((size != self.known_size()).then_some(size))
-    }
-
     /// Asks the terminal whether its background is light. Returns whether it was asked: some would print the
     /// question.
     ///

@@ -109,8 +109,14 @@ impl Theme {
         self.roles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// The same theme with every colour fitted to `depth`.
+    /// The same theme with every colour fitted to `depth`. Without colours, a theme that counts on them looks
+    /// like `mono`: what they said is then said by weight and reverse.
     pub fn at(mut self, depth: Depth) -> Theme {
+        let coloured =
+            |style: &Style| style.fg.is_some() || style.bg.is_some() || style.underline_color.is_some();
+        if depth == Depth::Mono && self.roles.iter().any(coloured) {
+            self.roles = Theme::embedded("mono").unwrap_or_else(Theme::bare).roles;
+        }
         for style in &mut self.roles {
             style.fg = style.fg.and_then(|color| depth.fit(color));
             style.bg = style.bg.and_then(|color| depth.fit(color));

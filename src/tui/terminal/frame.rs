@@ -52,10 +52,6 @@ impl Screen {
         self.size = Size { width, height };
     }
 
-    pub(super) fn known_size(&self) -> (u16, u16) {
-        (self.size.width, self.size.height)
-    }
-
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         super::write_raw(&self.file, bytes)
     }

@@ -48,6 +48,7 @@ fn mono_and_every_theme_at_mono_set_no_colour() {
             let style = theme.style(*role);
             assert_eq!((style.fg, style.bg, style.underline_color), (None, None, None), "{name}: {role:?}");
         }
+        assert!(theme.style(Role::Selected).add_modifier.contains(Modifier::REVERSED), "{name}");
     }
     let mono = Theme::embedded("mono").unwrap();
     assert_eq!(mono, mono.clone().at(Depth::Mono));
