@@ -26,7 +26,7 @@ pub struct Incoming {
 }
 
 /// What to list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ListRequest {
     /// From which tasks. A filter that names a state widens `Waiting` to every task.
     pub scope: Scope,
