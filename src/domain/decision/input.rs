@@ -111,7 +111,7 @@ fn content(input: &Input, open: &Interruption, required: bool) -> Result<(), Ref
     };
     form::validate(schema, value).or_else(|errors| {
         let list: Vec<String> =
-            errors.iter().take(20).map(|e| format!("{}: {}", e.field, e.message)).collect();
+            errors.iter().take(20).map(ToString::to_string).collect();
         invalid(list.join("; "))
     })
 }
