@@ -5,7 +5,11 @@
 //! and projections together in one commit. Everything else is reading.
 
 mod model;
+mod remembered;
+mod rows;
 pub mod sqlite;
+
+pub use rows::{Listed, Of};
 
 pub use model::{
     Acceptance, Change, Cursor, DocketRow, Entry, EntryState, Order, OrderKey, Page, PageRequest, Scope,
@@ -21,7 +25,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// What broke in a store; a rule saying no is a [`Refusal`] instead.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The store cannot be reached or opened at all.
     #[error("the store cannot be opened: {0}")]
@@ -41,6 +45,9 @@ pub enum StoreError {
     /// What is stored contradicts itself.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// A cursor that no page gave, or one of a page in another order.
+    #[error("the cursor is not one of this list: begin again from the first page")]
+    BadCursor,
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
@@ -94,7 +101,9 @@ pub trait Store: Send + Sync + 'static {
     /// Where the feed ends now.
     async fn feed_end(&self) -> Result<Cursor, StoreError>;
 
-    /// Resolves when something may have been committed after the last call, by this process or another.
+    /// Resolves when something may have been committed since this was *called* (not since it was first polled), by
+    /// this process or another. So that nothing is missed: call it, read with [`Store::since`], then await it. It
+    /// resolves from time to time without a commit.
     async fn changed(&self);
 
     /// Approval records as stored, by sequence, after `after`, of one task where one is given.
