@@ -115,7 +115,9 @@ fn content(bytes: Vec<u8>, has_schema: bool) -> Result<Part, Failure> {
                 let value = serde_json::from_slice::<Value>(&bytes);
                 return value.map(Part::Data).map_err(|e| Failure::invalid("input_invalid", e.to_string()));
             }
-            Err(e) if has_schema => return Err(Failure::invalid("input_invalid", format!("the answer: {e}"))),
+            Err(e) if has_schema => {
+                return Err(Failure::invalid("input_invalid", format!("the answer: {e}")));
+            }
             Err(_) => {}
         }
     }

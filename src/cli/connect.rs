@@ -4,7 +4,7 @@ use super::failure::Failure;
 use crate::config::{Config, Paths};
 use crate::coordinator::Coordinator;
 use crate::coordinator::local::Local;
-use crate::store::sqlite::{Options, Sqlite};
+use crate::store::sqlite::{Options, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,10 +72,11 @@ pub async fn open_at(
     makes: bool,
 ) -> Result<Arc<dyn Coordinator>, Failure> {
     let rules = Arc::new(config.rules());
-    let mut options = Options::new(path, state);
-    options.create = makes;
-    options.rules = config.rules();
-    let store = Arc::new(Sqlite::open(options).await?);
+    let options = Options { rules: config.rules(), create: makes, ..Options::new(state) };
+    let place = path.to_owned();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&place, options));
+    let broke = |_| Failure::Broken(anyhow::anyhow!("opening the store broke"));
+    let store = Arc::new(opened.await.map_err(broke)??);
     let local = Local::embedded(store, rules, config.owner(&user_name()))
         .with_redaction(config.redact.clone())
         .with_default_scheme(config.ingest.digest_scheme);
@@ -110,7 +111,8 @@ mod tests {
 
     #[test]
     fn a_store_is_a_path() {
-        for (named, path) in [("sqlite:/a/b.db", "/a/b.db"), ("/a/b.db", "/a/b.db"), ("sqlite:b.db", "b.db")] {
+        for (named, path) in [("sqlite:/a/b.db", "/a/b.db"), ("/a/b.db", "/a/b.db"), ("sqlite:b.db", "b.db")]
+        {
             assert_eq!(store_path(named).unwrap(), PathBuf::from(path));
         }
         for other in ["postgres://u:secret@h/db", "https://h", "http://h", "", "sqlite:"] {

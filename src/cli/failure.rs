@@ -57,6 +57,7 @@ impl Failure {
                 RefusalClass::NotPermitted => 5,
                 RefusalClass::Invalid => 6,
             },
+            Failure::Store(StoreError::BadCursor) => 6,
             Failure::Store(_) => 7,
             Failure::Invalid { .. } => 6,
             Failure::Told(code) => *code,
@@ -111,6 +112,7 @@ fn store_code(e: &StoreError) -> &'static str {
         StoreError::Busy => "store_busy",
         StoreError::Damaged(_) => "store_damaged",
         StoreError::Closed => "store_closed",
+        StoreError::BadCursor => "bad_cursor",
     }
 }
 

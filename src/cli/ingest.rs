@@ -94,7 +94,8 @@ fn progress(files: &[String]) -> ProgressBar {
         .map(|f| std::fs::metadata(f).ok().filter(std::fs::Metadata::is_file).map(|m| m.len()))
         .sum();
     let (Some(total), true) = (sizes, io::stderr().is_terminal()) else { return ProgressBar::hidden() };
-    let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
+    let style =
+        ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     match style {
         Ok(style) => bar.with_style(style),
@@ -107,7 +108,9 @@ fn read_files(files: &[String], limit: usize, hand: &mpsc::Sender<Handed>) {
     for file in files {
         let opened: Result<Box<dyn BufRead>, io::Error> = match file.as_str() {
             "-" => Ok(Box::new(BufReader::with_capacity(256 << 10, io::stdin()))),
-            path => File::open(path).map(|f| Box::new(BufReader::with_capacity(256 << 10, f)) as Box<dyn BufRead>),
+            path => {
+                File::open(path).map(|f| Box::new(BufReader::with_capacity(256 << 10, f)) as Box<dyn BufRead>)
+            }
         };
         let read = match opened {
             Ok(input) => read_one(file, input, limit, hand),
@@ -159,7 +162,8 @@ fn read_one(
             Ok(None) => {}
             Err(e) => {
                 let sent = batch.messages.is_empty() || hand.blocking_send(Ok(batch)).is_ok();
-                let code = if e.kind() == io::ErrorKind::InvalidData { "malformed" } else { "file_unreadable" };
+                let code =
+                    if e.kind() == io::ErrorKind::InvalidData { "malformed" } else { "file_unreadable" };
                 return if sent { Err(Failure::invalid(code, format!("{file}: {e}"))) } else { Ok(false) };
             }
         }

@@ -149,8 +149,7 @@ impl Export {
             after = last.record.sequence;
             head = Some(format!("{}:{}", last.record.sequence, last.record.record_digest));
             for approval in &page {
-                // Escaped as all JSON is: a record's digest is over its canonical form, which escapes do not change.
-                out.json_text(&String::from_utf8_lossy(&approval.bytes))?;
+                out.exact(&approval.bytes)?;
             }
         }
         out.flush()?;

@@ -3,11 +3,11 @@
 
 use super::failure::Failure;
 use crate::domain::ids::Timestamp;
-use crate::domain::text::{cells, is_hidden, reveal, reveal_lines};
+use crate::domain::text::{Revealed, cells, is_hidden, reveal, reveal_lines};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Where a verb's results go.
 pub struct Out {
@@ -43,9 +43,12 @@ impl Out {
         written(writeln!(self.to, "{}", json_safe(&text)))
     }
 
-    /// JSON text that is already written, on one line.
-    pub fn json_text(&mut self, text: &str) -> Result<(), Failure> {
-        written(writeln!(self.to, "{}", json_safe(text)))
+    /// JSON that is already written, on one line: byte for byte into a pipe or a file, escaped on a terminal.
+    pub fn exact(&mut self, json: &[u8]) -> Result<(), Failure> {
+        if io::stdout().is_terminal() {
+            return written(writeln!(self.to, "{}", json_safe(&String::from_utf8_lossy(json))));
+        }
+        written(self.to.write_all(json).and_then(|()| self.to.write_all(b"\n")))
     }
 
     /// One line for people.
@@ -63,8 +66,8 @@ impl Out {
 
     /// Rows for people, their columns aligned; the last one is as wide as it is.
     pub fn table(&mut self, rows: &[Vec<String>]) -> Result<(), Failure> {
-        let rows: Vec<Vec<String>> =
-            rows.iter().map(|row| row.iter().map(|c| reveal(c).as_str().to_owned()).collect()).collect();
+        let rows: Vec<Vec<Revealed<'_>>> =
+            rows.iter().map(|row| row.iter().map(|c| reveal(c)).collect()).collect();
         let mut widths: Vec<usize> = Vec::new();
         for row in &rows {
             for (at, cell) in row.iter().enumerate() {
@@ -78,7 +81,7 @@ impl Out {
         for row in &rows {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate() {
-                line.push_str(cell);
+                line.push_str(cell.as_str());
                 if at + 1 < row.len() {
                     let gap = widths.get(at).copied().unwrap_or(0).saturating_sub(cells(cell)) + 2;
                     line.extend(std::iter::repeat_n(' ', gap));

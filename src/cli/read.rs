@@ -133,7 +133,9 @@ impl Compare {
         let mut lines = Vec::new();
         for row in diff.rows() {
             let value = |side| match diff.text(row, side, SHOWN) {
-                Some(text) => text.to_string(),
+                Some(text) => {
+                    format!("{}{}", text.text, if text.more { "… (more: show --payload)" } else { "" })
+                }
                 None => "missing".to_owned(),
             };
             let (mark, text) = match row.kind {

@@ -67,7 +67,8 @@ async fn payload(c: &dyn Coordinator, id: &TaskId, arrival: u64, out: &mut Out) 
         });
     }
     let problem = view.problem.unwrap_or_default();
-    let checked = if view.verified { "digest verified".to_owned() } else { format!("NOT verified: {problem}") };
+    let checked =
+        if view.verified { "digest verified".to_owned() } else { format!("NOT verified: {problem}") };
     let masked = if view.masked { ", partly masked for you" } else { "" };
     out.say(format!("#{arrival}  untrusted, {checked}{masked}"))?;
     out.say_lines("", &String::from_utf8_lossy(bytes))
@@ -115,7 +116,9 @@ fn told(what: &What) -> (&'static str, String) {
             let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();
             ("moved", format!("{from} → {to} by {executor}{lease}: {reason}"))
         }
-        What::Failed(f) => ("failed", format!("{}: {}", f.kind.as_str(), f.message.as_deref().unwrap_or("-"))),
+        What::Failed(f) => {
+            ("failed", format!("{}: {}", f.kind.as_str(), f.message.as_deref().unwrap_or("-")))
+        }
         What::Claimed { worker, lease_version, expires_at } => {
             ("claimed", format!("{worker}, lease {lease_version} until {expires_at}"))
         }
@@ -140,9 +143,10 @@ fn told(what: &What) -> (&'static str, String) {
         What::Contradicted { effect, conflict, .. } => {
             ("contradicted", format!("{} on {}: {}", effect.key, effect.target, conflict.why))
         }
-        What::Decided(d) => {
-            ("decided", format!("{} by {} in {}: {}", d.decision, d.principal.subject, d.approval_id, d.reason))
-        }
+        What::Decided(d) => (
+            "decided",
+            format!("{} by {} in {}: {}", d.decision, d.principal.subject, d.approval_id, d.reason),
+        ),
         What::GateFailed { executor, reason } => ("gate failed", format!("by {executor}: {reason}")),
     }
 }
@@ -174,7 +178,10 @@ fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     }
     for reserved in &task.reservations {
         let fate = if reserved.unknown_since.is_some() { "of unknown fate" } else { "announced" };
-        facts.push(vec!["effect".into(), format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target)]);
+        facts.push(vec![
+            "effect".into(),
+            format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target),
+        ]);
     }
     if let Some(decided) = &task.decided {
         facts.push(vec![
@@ -244,7 +251,9 @@ fn question(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     let until = q.expires_at.map(|t| format!(", until {t}")).unwrap_or_default();
     out.say(format!("question {}     {} asked by {}{until}", open.id, q.need.as_str(), open.asked_by))?;
     out.say_lines("  ", &q.prompt)?;
-    for (name, text) in [("action", &q.action), ("scope", &q.scope), ("link", &q.link), ("resumes", &q.resume)] {
+    for (name, text) in
+        [("action", &q.action), ("scope", &q.scope), ("link", &q.link), ("resumes", &q.resume)]
+    {
         if let Some(text) = text {
             out.say(format!("  {name}: {text}"))?;
         }

@@ -160,7 +160,10 @@ impl<R: BufRead> Split<R> {
                     return Ok(Some(kept.piece(begins)));
                 }
                 self.mode = Mode::Ended;
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the array does not end: it was cut short"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the array does not end: it was cut short",
+                ));
             }
             let mut end = None;
             for (at, byte) in buffer.iter().enumerate() {
@@ -266,10 +269,9 @@ impl Kept {
     }
 
     fn piece(self, line: u64) -> Piece {
-        let whole = self.hash.map(|hash| Whole {
-            size: self.size,
-            digest: Digest::from_bytes(hash.finalize().into()),
-        });
+        let whole = self
+            .hash
+            .map(|hash| Whole { size: self.size, digest: Digest::from_bytes(hash.finalize().into()) });
         let raw = match whole {
             Some(_) => self.bytes,
             None => trimmed(self.bytes),

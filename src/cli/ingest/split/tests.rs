@@ -36,13 +36,20 @@ fn layouts() {
         ("[]", &[]),
         ("[ ]\n", &[]),
         ("[{\"a\":1},{\"a\":2}]", &[(1, "{\"a\":1}"), (1, "{\"a\":2}")]),
-        ("[\n {\"a\":[1,2]},\n {\"b\":\"],[\\\"\"}\n]\n", &[(2, "{\"a\":[1,2]}"), (3, "{\"b\":\"],[\\\"\"}")]),
+        (
+            "[\n {\"a\":[1,2]},\n {\"b\":\"],[\\\"\"}\n]\n",
+            &[(2, "{\"a\":[1,2]}"), (3, "{\"b\":\"],[\\\"\"}")],
+        ),
         ("\u{feff}{\"a\":1}\n", &[(1, "\u{feff}{\"a\":1}")]),
         ("{\"a\":\"}\"}\n{\"b\":1}", &[(1, "{\"a\":\"}\"}"), (2, "{\"b\":1}")]),
     ];
     for (input, expected) in cases {
         for buffer in [1, 2, 3, 7, 4096] {
-            assert_eq!(pieces(input.as_bytes(), 1000, buffer), (owned(expected), None), "{input:?} by {buffer}");
+            assert_eq!(
+                pieces(input.as_bytes(), 1000, buffer),
+                (owned(expected), None),
+                "{input:?} by {buffer}"
+            );
         }
     }
 }
