@@ -2,12 +2,20 @@
 //!
 //! A coordinator is seen by one principal: what it may not read is masked or missing, what it may not do is refused.
 
+mod admit;
+mod authorize;
+mod decide;
+mod feed;
+mod ledger;
 pub mod local;
+mod mask;
 mod model;
+mod quarantine;
+mod read;
 
 pub use model::{
     Approval, Incoming, Link, ListRequest, PayloadView, Quarantined, Row, RowQuestion, Shown, Status,
-    Submitted,
+    Submitted, Whole,
 };
 
 pub use crate::store::{

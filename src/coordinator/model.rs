@@ -23,6 +23,17 @@ pub struct Incoming {
     pub raw: Arc<[u8]>,
     /// Where they came from, for people: a file and line, a connection.
     pub source: String,
+    /// For a message past the limit of bytes, of which `raw` is only the beginning: what the whole was.
+    pub whole: Option<Whole>,
+}
+
+/// What is known of a message that was too long to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// How many bytes it had.
+    pub size: u64,
+    /// Their SHA-256.
+    pub digest: Digest,
 }
 
 /// What to list.

@@ -18,6 +18,14 @@ pub enum Refusal {
         /// The task asked for.
         task_id: String,
     },
+    /// No such message of this task, or none that is kept.
+    #[error("task {task_id} keeps no message {message}")]
+    MessageNotFound {
+        /// The task.
+        task_id: String,
+        /// The message id, or the arrival after `#`.
+        message: String,
+    },
     /// The key was used for something else.
     #[error(
         "idempotency key {key} was used for another decision: choose a new key, or send the same decision"
@@ -178,6 +186,7 @@ impl Refusal {
         match self {
             Refusal::Unauthenticated => ("unauthenticated", C::NotPermitted),
             Refusal::TaskNotFound { .. } => ("task_not_found", C::NotFound),
+            Refusal::MessageNotFound { .. } => ("message_not_found", C::NotFound),
             Refusal::IdempotencyKeyReused { .. } => ("idempotency_key_reused", C::Invalid),
             Refusal::Forbidden { .. } => ("forbidden", C::NotPermitted),
             Refusal::AlreadyDecided { .. } => ("already_decided", C::Stale),

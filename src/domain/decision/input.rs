@@ -110,8 +110,7 @@ fn content(input: &Input, open: &Interruption, required: bool) -> Result<(), Ref
         return invalid("the question has a schema: the answer is exactly one data part");
     };
     form::validate(schema, value).or_else(|errors| {
-        let list: Vec<String> =
-            errors.iter().take(20).map(|e| format!("{}: {}", e.at, e.message)).collect();
+        let list: Vec<String> = errors.iter().take(20).map(ToString::to_string).collect();
         invalid(list.join("; "))
     })
 }

@@ -64,8 +64,13 @@ fn intern(a: &[u64], b: &[u64]) -> (Vec<Token>, Vec<Token>, u32) {
     let mut kinds: Vec<u64> = a.iter().chain(b).copied().collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let token = |hash: &u64| Token(kinds.binary_search(hash).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or(0));
-    (a.iter().map(token).collect(), b.iter().map(token).collect(), u32::try_from(kinds.len()).unwrap_or(u32::MAX))
+    let token =
+        |hash: &u64| Token(kinds.binary_search(hash).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or(0));
+    (
+        a.iter().map(token).collect(),
+        b.iter().map(token).collect(),
+        u32::try_from(kinds.len()).unwrap_or(u32::MAX),
+    )
 }
 
 /// Positions in A and B of tokens that occur once on each side, the longest list ascending on both.
