@@ -148,7 +148,11 @@ const PYTHON: Notation = Notation { low: -4, high: 16, whole_has_fraction: true,
 impl Notation {
     /// Writes a finite double whose shortest digits are those of `shortest`, in whatever notation that is.
     fn print(&self, shortest: &str, value: f64, into: &mut Vec<u8>) {
-        if value == 0.0 || value.abs() >= 1e-4 && !shortest.contains('e') {
+        // Where both notations agree with each other and with `shortest`, nothing needs to be laid out.
+        let size = value.abs();
+        let same =
+            if shortest.contains('e') { !(1e-10..1e21).contains(&size) } else { size >= 1e-4 || size == 0.0 };
+        if same {
             let whole = if self.whole_has_fraction { None } else { shortest.strip_suffix(".0") };
             return into.extend_from_slice(whole.unwrap_or(shortest).as_bytes());
         }

@@ -44,7 +44,7 @@ pub(super) fn digits(text: &[u8], at: usize) -> usize {
     for (index, &word) in words.iter().enumerate() {
         // A digit is 0x30 and at most 9; adding 0x76 carries anything greater into the high bit.
         let value = u64::from_le_bytes(word) ^ (ONES * 0x30);
-        let found = ((value & !HIGH) + ONES * 0x76 | value) & HIGH;
+        let found = (((value & !HIGH) + ONES * 0x76) | value) & HIGH;
         if found != 0 {
             return index * 8 + found.trailing_zeros() as usize / 8;
         }
