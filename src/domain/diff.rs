@@ -8,6 +8,7 @@
 mod align;
 mod hash;
 mod inline;
+mod kin;
 mod lines;
 mod number;
 pub(crate) mod scan;

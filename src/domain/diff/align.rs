@@ -13,11 +13,10 @@ const HISTOGRAM: usize = 1 << 16;
 /// Gaps up to this many elements are aligned by Myers with its heuristics; larger ones are paired by position.
 const MYERS: usize = 1 << 20;
 
-/// What to do next: `paired` elements of both sides belong together (equal or not), then some are only in A,
-/// then some only in B.
+/// What comes next: `equal` elements of both sides, then a run of A that stands against a run of B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ops {
-    pub(super) paired: usize,
+    pub(super) equal: usize,
     pub(super) removed: usize,
     pub(super) added: usize,
 }
@@ -36,7 +35,7 @@ pub(super) fn align(a: &[u64], b: &[u64], cancelled: impl Fn() -> bool) -> Resul
     let rest = a.len().min(b.len()) - start;
     let end = a.iter().rev().zip(b.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
     let (middle_a, middle_b) = (slice(a, start, a.len() - end), slice(b, start, b.len() - end));
-    out.paired(start);
+    out.equal(start);
     let (tokens_a, tokens_b, kinds) = intern(middle_a, middle_b);
     let mut at = (0, 0);
     for (next_a, next_b) in anchors(&tokens_a, &tokens_b, kinds) {
@@ -47,11 +46,11 @@ pub(super) fn align(a: &[u64], b: &[u64], cancelled: impl Fn() -> bool) -> Resul
             }
             out.gap(&tokens_a, &tokens_b, Gap { a: (at.0, next_a), b: (at.1, next_b) });
         }
-        out.paired(1);
+        out.equal(1);
         at = (next_a + 1, next_b + 1);
     }
     out.gap(&tokens_a, &tokens_b, Gap { a: (at.0, tokens_a.len()), b: (at.1, tokens_b.len()) });
-    out.paired(end);
+    out.equal(end);
     Ok(out.ops)
 }
 
@@ -113,20 +112,18 @@ struct Script {
 }
 
 impl Script {
-    fn paired(&mut self, count: usize) {
+    fn equal(&mut self, count: usize) {
         match self.ops.last_mut() {
-            Some(last) if last.removed + last.added == 0 => last.paired += count,
-            _ => self.ops.push(Ops { paired: count, ..Ops::default() }),
+            _ if count == 0 => {}
+            Some(last) if last.removed + last.added == 0 => last.equal += count,
+            _ => self.ops.push(Ops { equal: count, ..Ops::default() }),
         }
     }
 
-    /// `removed` elements of A stand against `added` of B: as many as possible are changes.
     fn replaced(&mut self, removed: usize, added: usize) {
-        let both = removed.min(added);
-        self.paired(both);
-        if let Some(last) = self.ops.last_mut() {
-            last.removed += removed - both;
-            last.added += added - both;
+        match self.ops.last_mut() {
+            Some(last) => (last.removed, last.added) = (last.removed + removed, last.added + added),
+            None => self.ops.push(Ops { removed, added, ..Ops::default() }),
         }
     }
 
@@ -142,11 +139,11 @@ impl Script {
         diff.compute_with(algorithm, &a, &b, kinds);
         let mut at = 0;
         for hunk in diff.hunks() {
-            self.paired((hunk.before.start - at) as usize);
+            self.equal((hunk.before.start - at) as usize);
             self.replaced(hunk.before.len(), hunk.after.len());
             at = hunk.before.end;
         }
-        self.paired(a.len().saturating_sub(at as usize));
+        self.equal(a.len().saturating_sub(at as usize));
     }
 }
 
