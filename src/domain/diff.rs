@@ -6,6 +6,7 @@
 //! value, strings by content; equal values in different bytes are `Spelling`, never silently equal.
 
 mod align;
+mod few;
 mod hash;
 mod inline;
 mod kin;
