@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use tribunal::domain::diff::{Diff, Lines, Limits, Side};
+use tribunal::domain::diff::{Diff, Limits, Lines, Side};
 
 /// Results in a payload of 50 MB.
 const RESULTS: usize = 127_000;

@@ -328,7 +328,9 @@ impl Diff {
     /// For a fold in an array, the index of its first element in A and in B.
     pub fn fold_start(&self, row: &Row) -> Option<(u32, u32)> {
         match self.paths.get(row.path as usize) {
-            Some(Path { a: Step::Index(a), b: Step::Index(b), .. }) if row.kind == Kind::Equal => Some((*a, *b)),
+            Some(Path { a: Step::Index(a), b: Step::Index(b), .. }) if row.kind == Kind::Equal => {
+                Some((*a, *b))
+            }
             _ => None,
         }
     }

@@ -37,11 +37,30 @@ fn slice<T>(list: &[T], from: usize, to: usize) -> &[T] {
 
 /// Small numbers for hashes, the same on both sides, and how many there are. By sorting: no hash table to flood.
 fn intern(a: &[u64], b: &[u64]) -> (Vec<Token>, Vec<Token>, u32) {
-    let mut kinds: Vec<u64> = a.iter().chain(b).copied().collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let token = |hash: &u64| Token(kinds.binary_search(hash).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or(0));
-    (a.iter().map(token).collect(), b.iter().map(token).collect(), u32::try_from(kinds.len()).unwrap_or(u32::MAX))
+    let mut sorted: Vec<(u64, u32)> = a.iter().chain(b).copied().zip(0u32..).collect();
+    sorted.sort_unstable();
+    let mut tokens = vec![Token(0); sorted.len()];
+    let (mut kinds, mut last) = (0u32, None);
+    for (hash, at) in sorted {
+        kinds += u32::from(last != Some(hash));
+        last = Some(hash);
+        if let Some(token) = tokens.get_mut(at as usize) {
+            *token = Token(kinds - 1);
+        }
+    }
+    let right = tokens.split_off(a.len());
+    (tokens, right, kinds)
+}
+
+/// Whether any token is on both sides.
+fn anything_shared(a: &[Token], b: &[Token], kinds: u32) -> bool {
+    let mut seen = vec![false; kinds as usize];
+    for token in a {
+        if let Some(seen) = seen.get_mut(token.0 as usize) {
+            *seen = true;
+        }
+    }
+    b.iter().any(|token| seen.get(token.0 as usize) == Some(&true))
 }
 
 /// Positions in A and B of tokens that occur once on each side, the longest list ascending on both.
@@ -90,6 +109,10 @@ struct Script<C> {
 }
 
 impl<C: Fn() -> bool> Script<C> {
+    fn check(&self) -> Result<(), DiffError> {
+        if (self.cancelled)() { Err(DiffError::Cancelled) } else { Ok(()) }
+    }
+
     fn equal(&mut self, count: usize) {
         match self.ops.last_mut() {
             _ if count == 0 => {}
@@ -125,9 +148,19 @@ impl<C: Fn() -> bool> Script<C> {
         Ok(())
     }
 
-    fn between_anchors(&mut self, a: &[u64], b: &[u64], width: usize, wider: &[usize]) -> Result<(), DiffError> {
+    fn between_anchors(
+        &mut self,
+        a: &[u64],
+        b: &[u64],
+        width: usize,
+        wider: &[usize],
+    ) -> Result<(), DiffError> {
+        self.check()?;
         let found = {
             let (tokens_a, tokens_b, kinds) = intern(&sequences(a, width), &sequences(b, width));
+            if !anything_shared(&tokens_a, &tokens_b, kinds) {
+                return self.rest(a, b);
+            }
             anchors(&tokens_a, &tokens_b, kinds)
         };
         let mut at = (0, 0);
@@ -144,9 +177,7 @@ impl<C: Fn() -> bool> Script<C> {
 
     /// A large gap in which nothing is unique: a few edits, or by position.
     fn rest(&mut self, a: &[u64], b: &[u64]) -> Result<(), DiffError> {
-        if (self.cancelled)() {
-            return Err(DiffError::Cancelled);
-        }
+        self.check()?;
         let Some(edits) = few(a, b) else {
             self.replaced(a.len(), b.len());
             return Ok(());
@@ -162,9 +193,7 @@ impl<C: Fn() -> bool> Script<C> {
     }
 
     fn small(&mut self, a: &[u64], b: &[u64]) -> Result<(), DiffError> {
-        if (self.cancelled)() {
-            return Err(DiffError::Cancelled);
-        }
+        self.check()?;
         let (tokens_a, tokens_b, kinds) = intern(a, b);
         let mut diff = Diff::default();
         diff.compute_with(Algorithm::Histogram, &tokens_a, &tokens_b, kinds);

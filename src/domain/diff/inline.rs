@@ -97,7 +97,8 @@ impl<'t> Iterator for Tokens<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
-        let class = |ch: char| if ch.is_alphanumeric() || ch == '_' { 0 } else { 1 + u8::from(ch.is_whitespace()) };
+        let class =
+            |ch: char| if ch.is_alphanumeric() || ch == '_' { 0 } else { 1 + u8::from(ch.is_whitespace()) };
         let first = self.0.chars().next()?;
         let end = match class(first) {
             1 => first.len_utf8(),

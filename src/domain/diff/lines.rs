@@ -62,7 +62,7 @@ enum Part {
 
 impl Lines {
     /// Indexes the text as pretty-printed lines, two spaces a level, literals as they are written.
-    /// Refuses a text over 4 GiB and, unlike [`Lines::raw`], one that is not JSON.
+    /// Refuses a text over 4 GiB and, unlike [`Lines::raw`], one that is not JSON; errors name side A.
     pub fn pretty(text: Arc<[u8]>) -> Result<Self, DiffError> {
         Self::index(text, true)
     }
@@ -84,7 +84,8 @@ impl Lines {
             sum = sum.saturating_add(leads(block));
             chars.push(sum);
         }
-        let mut lines = Self { text, pretty, count: 0, places: vec![(0, Place::start())], long: vec![], chars };
+        let mut lines =
+            Self { text, pretty, count: 0, places: vec![(0, Place::start())], long: vec![], chars };
         let mut place = Place::start();
         let (mut line_at, mut kept) = (0u32, 0u32);
         while let Some((line, next)) = lines.read(place).map_err(|Syntax(offset)| invalid(offset))? {
@@ -239,7 +240,9 @@ impl Lines {
     fn part_width(&self, part: &Part) -> usize {
         match part {
             Part::Ours(text) => text.len(),
-            Part::Theirs(span) => self.chars_before(span.end as usize) - self.chars_before(span.start as usize),
+            Part::Theirs(span) => {
+                self.chars_before(span.end as usize) - self.chars_before(span.start as usize)
+            }
         }
     }
 

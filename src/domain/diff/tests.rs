@@ -103,7 +103,8 @@ fn missing_null_and_empty_never_look_alike() {
     let diff = diff(a, r#"{"n":0,"s":0,"a":0,"o":0,"t":0,"b":0,"f":0,"g":0,"h":0}"#);
     let shapes: Vec<_> = diff.rows().iter().map(|row| diff.shape(row, Side::A)).collect();
     use Shape::*;
-    let expected = [Number, Null, EmptyString, EmptyArray, EmptyObject, EmptyArray, Boolean, String, Array, Object];
+    let expected =
+        [Number, Null, EmptyString, EmptyArray, EmptyObject, EmptyArray, Boolean, String, Array, Object];
     assert_eq!(shapes, expected);
     assert_eq!(diff.shape(&diff.rows()[0], Side::B), Missing);
     let words: std::collections::BTreeSet<_> = expected.iter().chain(&[Missing]).map(|s| s.word()).collect();
@@ -161,10 +162,10 @@ fn pointers_follow_rfc_6901() {
     let a = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"~1":9,"é\u0000":1}"#;
     let b = r#"{"foo":["bar","BAZ"],"":9,"a/b":9,"c%d":9,"e^f":9,"g|h":9,"i\\j":9,"k\"l":9," ":9,"m~n":9,"~1":8,"é\u0000":2}"#;
     let diff = diff(a, b);
-    let pointers: Vec<_> = diff.differences().iter().map(|&at| diff.pointer(&diff.rows()[at as usize])).collect();
-    let expected = [
-        "/foo/1", "/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n", "/~01", "/é\0",
-    ];
+    let pointers: Vec<_> =
+        diff.differences().iter().map(|&at| diff.pointer(&diff.rows()[at as usize])).collect();
+    let expected =
+        ["/foo/1", "/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n", "/~01", "/é\0"];
     assert_eq!(pointers, expected);
 }
 

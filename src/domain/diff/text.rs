@@ -81,7 +81,11 @@ pub(crate) fn excerpt(value: &[u8], limit: usize) -> Excerpt {
         if !in_string && matches!(ch, ' ' | '\t' | '\n' | '\r') {
             continue;
         }
-        let size = if in_string && ch == '\\' { escaped(window.as_bytes().get(at..).unwrap_or_default()).1 } else { 1 };
+        let size = if in_string && ch == '\\' {
+            escaped(window.as_bytes().get(at..).unwrap_or_default()).1
+        } else {
+            1
+        };
         if taken + size > limit {
             return Excerpt { text, more: true };
         }

@@ -56,7 +56,12 @@ struct Builder<'t> {
 
 impl<'t> Tree<'t> {
     /// Parses the text once. The text must be UTF-8.
-    pub(super) fn parse(text: &'t [u8], side: Side, limits: Limits, cancel: &AtomicBool) -> Result<Self, DiffError> {
+    pub(super) fn parse(
+        text: &'t [u8],
+        side: Side,
+        limits: Limits,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DiffError> {
         let invalid = |Syntax(offset)| DiffError::Invalid { side, offset };
         let mut build = Builder { text, nodes: Vec::new(), open: Vec::new(), names: Vec::new() };
         let mut scanner = Scanner::new(text);
@@ -197,7 +202,8 @@ impl Builder<'_> {
 fn refuse_duplicates(text: &[u8], names: &mut [(u64, Span)]) -> Result<(), Syntax> {
     let content = |span: Span| text::unescape(span.of(text));
     // Ties are broken by content, so that names made to collide cost no more than others.
-    let order = |a: &(u64, Span), b: &(u64, Span)| a.0.cmp(&b.0).then_with(|| content(a.1).cmp(&content(b.1)));
+    let order =
+        |a: &(u64, Span), b: &(u64, Span)| a.0.cmp(&b.0).then_with(|| content(a.1).cmp(&content(b.1)));
     names.sort_unstable_by(order);
     for pair in names.windows(2) {
         if let [a, b] = pair

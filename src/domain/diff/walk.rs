@@ -110,7 +110,12 @@ impl Walk<'_, '_> {
     }
 
     /// A value that only one side has.
-    fn single(&mut self, at: At, a: Option<(Step, Child)>, b: Option<(Step, Child)>) -> Result<(), DiffError> {
+    fn single(
+        &mut self,
+        at: At,
+        a: Option<(Step, Child)>,
+        b: Option<(Step, Child)>,
+    ) -> Result<(), DiffError> {
         self.tick()?;
         let step = |side: Option<(Step, Child)>| side.map_or(Step::Missing, |(step, _)| step);
         let path = self.path(at.path, step(a), step(b));
@@ -241,7 +246,8 @@ impl Walk<'_, '_> {
         let mut out = Vec::with_capacity(self.a.count(a));
         for (place, left) in self.a.children(a).enumerate() {
             let same_place = rights.get(place);
-            if same_place.is_some_and(|&right| self.raw_name(Side::A, left) == self.raw_name(Side::B, right)) {
+            if same_place.is_some_and(|&right| self.raw_name(Side::A, left) == self.raw_name(Side::B, right))
+            {
                 out.push(u32::try_from(place).ok());
                 continue;
             }
@@ -290,7 +296,9 @@ impl Walk<'_, '_> {
         rights: &[(u32, Child)],
     ) -> Result<Option<Run>, DiffError> {
         let pairs: Box<dyn Iterator<Item = kin::Pair>> = if kin::worthwhile(lefts.len(), rights.len()) {
-            let kin = |tree: &Tree<'_>, run: &[(u32, Child)]| run.iter().map(|(_, child)| tree.kin(*child)).collect();
+            let kin = |tree: &Tree<'_>, run: &[(u32, Child)]| {
+                run.iter().map(|(_, child)| tree.kin(*child)).collect()
+            };
             let (left, right): (Vec<_>, Vec<_>) = (kin(self.a, lefts), kin(self.b, rights));
             Box::new(kin::by_likeness(&left, &right).into_iter())
         } else {
@@ -346,7 +354,8 @@ impl Walk<'_, '_> {
     /// where nothing else explains different bytes, that is the reason.
     fn note_outer_space(&mut self, a: Child, b: Child) {
         let (text_a, text_b) = (self.a.text(), self.b.text());
-        let outer = |text: &[u8], root: Child| (root.value.start, text.len().saturating_sub(root.value.end as usize));
+        let outer =
+            |text: &[u8], root: Child| (root.value.start, text.len().saturating_sub(root.value.end as usize));
         let unexplained = self.found.spellings == Spellings::default()
             && self.found.rows.iter().all(|row| row.kind == Kind::Equal)
             && text_a != text_b;

@@ -75,7 +75,11 @@ fn raw_lines_are_the_text_itself() {
 
 fn value() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::Value;
-    let leaf = prop_oneof![Just(Value::Null), any::<i64>().prop_map(Value::from), "[ -~é]{0,8}".prop_map(Value::from)];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i64>().prop_map(Value::from),
+        "[ -~é]{0,8}".prop_map(Value::from)
+    ];
     leaf.prop_recursive(5, 200, 10, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..10).prop_map(Value::from),

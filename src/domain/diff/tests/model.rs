@@ -49,7 +49,10 @@ fn value(text: &str) -> (Json, &str) {
         first => {
             let end = text.find(ends).unwrap_or(text.len());
             let literal = text[..end].to_owned();
-            (if first.is_ascii_lowercase() { Json::Word(literal) } else { Json::Number(literal) }, &text[end..])
+            (
+                if first.is_ascii_lowercase() { Json::Word(literal) } else { Json::Number(literal) },
+                &text[end..],
+            )
         }
     }
 }

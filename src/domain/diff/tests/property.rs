@@ -61,25 +61,29 @@ fn objects() -> impl Strategy<Value = String> {
 }
 
 fn json() -> impl Strategy<Value = String> {
-    scalar().prop_recursive(4, 60, 8, |inner| prop_oneof![members(inner.clone().boxed()), elements(inner.boxed())])
+    scalar().prop_recursive(4, 60, 8, |inner| {
+        prop_oneof![members(inner.clone().boxed()), elements(inner.boxed())]
+    })
 }
 
 /// A text and a near relative of it: elements inserted, removed, replaced in its top array.
 fn relatives() -> impl Strategy<Value = (String, String)> {
     let edit = (0u8..3, any::<proptest::sample::Index>(), json());
-    (proptest::collection::vec(json(), 1..12), proptest::collection::vec(edit, 0..4)).prop_map(|(a, edits)| {
-        let mut b = a.clone();
-        for (kind, at, value) in edits {
-            let at = at.index(b.len() + 1);
-            match kind {
-                0 => b.insert(at, value),
-                1 if at < b.len() => drop(b.remove(at)),
-                _ if at < b.len() => b[at] = value,
-                _ => {}
+    (proptest::collection::vec(json(), 1..12), proptest::collection::vec(edit, 0..4)).prop_map(
+        |(a, edits)| {
+            let mut b = a.clone();
+            for (kind, at, value) in edits {
+                let at = at.index(b.len() + 1);
+                match kind {
+                    0 => b.insert(at, value),
+                    1 if at < b.len() => drop(b.remove(at)),
+                    _ if at < b.len() => b[at] = value,
+                    _ => {}
+                }
             }
-        }
-        (format!("[{}]", a.join(",")), format!("[{}]", b.join(",")))
-    })
+            (format!("[{}]", a.join(",")), format!("[{}]", b.join(",")))
+        },
+    )
 }
 
 fn swapped(counts: Counts) -> Counts {
