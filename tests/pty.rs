@@ -18,6 +18,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use tribunal::coordinator::Coordinator;
+use tribunal::coordinator::local::Local;
+use tribunal::domain::actor::Principal;
+use tribunal::domain::command::Rules;
+use tribunal::store::sqlite::{Options, SqliteStore};
 use tribunal::tui::app::Look;
 use tribunal::tui::keymap::Keymap;
 use tribunal::tui::theme::Depth;
@@ -38,10 +43,18 @@ fn child() {
         reports: Path::new(&socket).with_file_name("reports"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let coordinator = store_beside(Path::new(&socket));
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        runtime.block_on(run(start, Box::new(million::Million::new())))
+        runtime.block_on(run(start, coordinator, Box::new(million::Million::new())))
     }));
     write!(told, "{}", ended.map_or("panicked".into(), |ended| format!("{ended:?}"))).unwrap();
+}
+
+/// A new, empty store in the test's directory.
+fn store_beside(socket: &Path) -> Arc<dyn Coordinator> {
+    let options = Options { create: true, ..Options::new(&socket.with_file_name("state")) };
+    let store = SqliteStore::open(&socket.with_file_name("store.db"), options).unwrap();
+    Arc::new(Local::embedded(Arc::new(store), Arc::new(Rules::default()), Principal::owner("you")))
 }
 
 struct Seen {

@@ -1,1 +1,117 @@
-//! Small value types: identifiers, times and versions.
+//! Small value types: task ids and times. Bounds are checked where outside text enters (`envelope`).
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// The name of a task, unique in a store; at most 256 bytes, as given by whoever requested it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(pub String);
+
+impl TaskId {
+    /// The id as stored. It is outside text: reveal it before showing it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl From<&str> for TaskId {
+    fn from(s: &str) -> Self {
+        TaskId(s.to_owned())
+    }
+}
+
+/// A moment in milliseconds since 1970-01-01T00:00:00Z; printed and serialised as RFC 3339 in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// The years RFC 3339 can print: 0000 to 9999, cut at the end where `jiff` ends.
+const EARLIEST: i64 = -62_167_219_200_000;
+const LATEST: i64 = 253_402_207_200_000;
+
+impl Timestamp {
+    /// Reads an RFC 3339 date-time with an offset; digits below a millisecond are dropped.
+    pub fn parse(text: &str) -> Option<Self> {
+        let ms = text.parse::<jiff::Timestamp>().ok()?.as_millisecond();
+        (EARLIEST..=LATEST).contains(&ms).then_some(Timestamp(ms))
+    }
+
+    /// This moment moved by `ms`, kept inside what can be printed.
+    pub fn plus(self, ms: i64) -> Self {
+        Timestamp(self.0.saturating_add(ms).clamp(EARLIEST, LATEST))
+    }
+
+    /// Milliseconds from `earlier` to this moment; negative when a clock ran backwards.
+    pub fn since(self, earlier: Timestamp) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Civil-from-days (proleptic Gregorian), in integers: this runs once per stored event.
+        let ms = self.0.clamp(EARLIEST, LATEST);
+        let (days, of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+        let z = days + 719_468;
+        let (era, doe) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+        let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+        let mp = (5 * doy + 2) / 153;
+        let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+        let year = yoe + era * 400 + i64::from(month <= 2);
+        let (h, m, s, milli) = (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1000 % 60, of_day % 1000);
+        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{milli:03}Z")
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
+        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 date-time"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_jiff_prints() {
+        for ms in [
+            0,
+            1,
+            -1,
+            951_782_400_000,
+            951_868_799_999,
+            1_796_058_000_123,
+            EARLIEST,
+            LATEST,
+            -62_135_596_800_000,
+        ] {
+            let ours = Timestamp(ms).to_string();
+            let theirs = jiff::Timestamp::from_millisecond(ms).unwrap();
+            assert_eq!(ours, format!("{theirs:.3}"), "{ms}");
+            assert_eq!(Timestamp::parse(&ours), Some(Timestamp(ms)));
+        }
+    }
+
+    #[test]
+    fn refuses_what_has_no_offset() {
+        for bad in ["2026-11-30T12:00:00", "2026-11-30", "yesterday", "", "2026-13-01T00:00:00Z"] {
+            assert_eq!(Timestamp::parse(bad), None, "{bad}");
+        }
+        assert_eq!(Timestamp::parse("2026-11-30T12:00:00+02:00"), Timestamp::parse("2026-11-30T10:00:00Z"));
+    }
+}

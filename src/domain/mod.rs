@@ -3,6 +3,7 @@
 pub mod actor;
 pub mod admission;
 pub mod attention;
+pub mod command;
 pub mod decision;
 pub mod diff;
 pub mod digest;
@@ -16,6 +17,10 @@ pub mod interruption;
 pub mod ledger;
 pub mod query;
 pub mod redact;
+pub mod refusal;
+pub mod runtime;
 pub mod secret;
 pub mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod text;

@@ -128,8 +128,9 @@ impl App {
                 }
             }
             Event::Feed(ref change) => {
-                let Change::Link(link) = change;
-                self.model.link = *link;
+                if let Change::Link(link) = change {
+                    self.model.link = *link;
+                }
                 self.tell_all(&event, &mut effects);
             }
         }

@@ -1,5 +1,15 @@
 //! What happened: the only thing that may change the state of the terminal.
 
+use std::sync::Arc;
+
+use crate::coordinator::{
+    Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
+};
+use crate::domain::command::{Admitted, DecisionOutcome};
+use crate::domain::diff::Diff;
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::{Record, Report};
+use crate::domain::refusal::Refusal;
 use crate::tui::model::Link;
 
 /// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
@@ -90,8 +100,53 @@ pub enum Event {
 /// What came of an effect.
 #[derive(Debug)]
 pub enum Reply {
+    /// A page of the docket.
+    List(Page<Row>),
+    /// How many rows each tab lists.
+    Tallies(Tallies),
+    /// How store and connection do.
+    Status(Box<Status>),
+    /// A task.
+    Show(Box<Shown>),
+    /// Submissions of a task.
+    Submissions(Vec<Submitted>),
+    /// A payload.
+    Payload(PayloadView),
+    /// Two payloads and their differences.
+    Compare(Box<Comparison>),
+    /// A stored envelope.
+    Envelope(Arc<[u8]>),
+    /// Events of a task.
+    Timeline(Vec<crate::domain::event::Event>),
+    /// The decision was made, now or before.
+    Decide(DecisionOutcome, Box<Record>),
+    /// Approval records.
+    Approvals(Vec<Approval>),
+    /// What verification found.
+    Verify(Report),
+    /// Quarantine entries.
+    Quarantine(Vec<Entry>),
+    /// A quarantine entry.
+    Entry(Box<Quarantined>),
+    /// What became of an entry that was delivered again.
+    Readmit(Box<Admitted>),
+    /// The entry was dropped.
+    Drop,
+    /// A rule said no; nothing was written.
+    Refused(Box<Refusal>),
     /// It could not be done; a sentence fragment without anybody else's text unrevealed.
     Failed(String),
+}
+
+/// Two sides, side by side.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The payload of the first.
+    pub a: PayloadView,
+    /// The payload of the second.
+    pub b: PayloadView,
+    /// Their differences, or why there are none to show.
+    pub diff: Result<Diff, String>,
 }
 
 /// A change that nobody here asked for.
@@ -99,4 +154,6 @@ pub enum Reply {
 pub enum Change {
     /// The connection to the coordinator changed.
     Link(Link),
+    /// Something was committed, here or elsewhere: the tasks it is about, each once. Quarantine entries count as `None`.
+    News(Vec<Option<TaskId>>),
 }

@@ -24,12 +24,14 @@ pub mod widgets;
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::Terminal;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::coordinator::Coordinator;
 use app::{App, Look};
 use effect::Effect;
 use event::Event;
@@ -97,7 +99,11 @@ impl Clock {
 ///
 /// # Errors
 /// No terminal, a terminal that fails, or a panic elsewhere in the program.
-pub async fn run(start: Start, first: Box<dyn Layer>) -> Result<Ended, Error> {
+pub async fn run(
+    start: Start,
+    coordinator: Arc<dyn Coordinator>,
+    first: Box<dyn Layer>,
+) -> Result<Ended, Error> {
     terminal::check()?;
     let ends = Ends::listen()?;
     let (guard, screen) = Guard::enter(start.reports)?;
@@ -106,7 +112,8 @@ pub async fn run(start: Start, first: Box<dyn Layer>) -> Result<Ended, Error> {
     model.zone = jiff::tz::TimeZone::system();
     let size = ratatui::backend::Backend::size(&screen)?;
     let app = App::new(model, start.look, first, size.width, size.height);
-    let (runtime, answers) = Runtime::new();
+    let (mut runtime, answers) = Runtime::new(coordinator);
+    runtime.follow();
     let terminal = Terminal::new(screen)?;
     let mut session = Session { app, terminal, runtime, clock, queue: VecDeque::new() };
     let ended = session.live(ends, answers).await;
@@ -201,7 +208,7 @@ impl Session {
                             "too long to copy"
                         });
                     }
-                    Some(Effect::Cancel(_)) | None => {}
+                    Some(Effect::Cancel(_) | Effect::Ask(..)) | None => {}
                 }
             }
         }

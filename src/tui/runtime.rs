@@ -1,10 +1,14 @@
 //! Runs what the screens asked for, away from the loop, and brings the answers back as events.
 
+mod asking;
+
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
+use crate::coordinator::Coordinator;
 use crate::tui::effect::Effect;
 use crate::tui::event::{Event, Reply};
 
@@ -13,24 +17,27 @@ const QUEUE: usize = 256;
 
 /// The work under way.
 pub struct Runtime {
+    coordinator: Arc<dyn Coordinator>,
     events: Sender<Event>,
     running: HashMap<u64, AbortHandle>,
+    feed: Option<JoinHandle<()>>,
 }
 
 impl Runtime {
     /// A runtime with nothing to do, and where its answers come out. Must be made inside tokio.
-    pub fn new() -> (Runtime, Receiver<Event>) {
+    pub fn new(coordinator: Arc<dyn Coordinator>) -> (Runtime, Receiver<Event>) {
         let (events, answers) = mpsc::channel(QUEUE);
-        (Runtime { events, running: HashMap::new() }, answers)
+        (Runtime { coordinator, events, running: HashMap::new(), feed: None }, answers)
     }
 
-    /// Where others may put what happened, as the change feed does.
-    pub fn events(&self) -> Sender<Event> {
-        self.events.clone()
+    /// Follows the coordinator's changes from now on, until this is dropped.
+    pub fn follow(&mut self) {
+        let (coordinator, events) = (self.coordinator.clone(), self.events.clone());
+        self.feed = Some(tokio::spawn(asking::follow(coordinator, events)));
     }
 
     /// Starts the work that answers `request`. A panic in it answers nothing and ends the program.
-    pub fn start(&mut self, request: u64, work: impl Future<Output = Reply> + Send + 'static) {
+    fn start(&mut self, request: u64, work: impl Future<Output = Reply> + Send + 'static) {
         let events = self.events.clone();
         let task = tokio::spawn(async move {
             let reply = work.await;
@@ -50,6 +57,11 @@ impl Runtime {
                 }
                 None
             }
+            Effect::Ask(request, ask) => {
+                let coordinator = self.coordinator.clone();
+                self.start(request, asking::answer(coordinator, *ask));
+                None
+            }
             Effect::Quit | Effect::Copy(_) | Effect::Redraw => Some(effect),
         }
     }
@@ -60,27 +72,8 @@ impl Drop for Runtime {
         for running in self.running.values() {
             running.abort();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn an_answer_carries_its_request_and_a_cancelled_one_never_comes() {
-        let (mut runtime, mut answers) = Runtime::new();
-        let (gone, seen) = tokio::sync::oneshot::channel::<()>();
-        runtime.start(1, async move {
-            let _gone = gone;
-            std::future::pending().await
-        });
-        runtime.start(2, async { Reply::Failed("no".into()) });
-        assert_eq!(runtime.carry_out(Effect::Cancel(1)), None);
-        // The work is dropped, not only its answer.
-        assert!(seen.await.is_err());
-        assert!(matches!(answers.recv().await, Some(Event::Reply { request: 2, reply: Reply::Failed(_) })));
-        drop(runtime);
-        assert!(answers.recv().await.is_none());
+        if let Some(feed) = &self.feed {
+            feed.abort();
+        }
     }
 }

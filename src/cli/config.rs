@@ -1,0 +1,66 @@
+//! `config`: the defaults, what is in force, whether the file is right, where everything is.
+
+use super::failure::Failure;
+use super::output::Out;
+use super::{Global, connect};
+use crate::config::Config;
+use clap::Subcommand;
+use serde_json::json;
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigVerb {
+    /// Print every setting with its default
+    Defaults,
+    /// Check the configuration file
+    Check,
+    /// Print what is in force: the file, under environment and flags
+    Print,
+    /// Print where configuration, stores, logs and remembered heads are
+    Paths,
+}
+
+impl ConfigVerb {
+    pub fn run(self, global: &Global, out: &mut Out) -> Result<(), Failure> {
+        let paths = connect::paths()?;
+        let file = paths.config_file();
+        match self {
+            ConfigVerb::Defaults => print(&Config::default(), out),
+            ConfigVerb::Check => {
+                Config::read(&file)?;
+                let there = file.exists();
+                if out.is_json() {
+                    return out.json(&json!({ "ok": true, "file": file, "exists": there }));
+                }
+                let what = if there { "is right" } else { "is not there: the defaults are in force" };
+                out.say(format!("{} {what}", file.display()))
+            }
+            ConfigVerb::Print => {
+                let mut config = Config::read(&file)?;
+                config.store = global.store.clone().or(config.store);
+                print(&config, out)
+            }
+            ConfigVerb::Paths => {
+                if out.is_json() {
+                    let store = paths.default_store();
+                    return out.json(&json!({
+                        "config": file, "data": paths.data, "state": paths.state, "store": store
+                    }));
+                }
+                out.table(&[
+                    vec!["config".into(), file.display().to_string()],
+                    vec!["data".into(), paths.data.display().to_string()],
+                    vec!["state".into(), paths.state.display().to_string()],
+                    vec!["store".into(), paths.default_store().display().to_string()],
+                ])
+            }
+        }
+    }
+}
+
+fn print(config: &Config, out: &mut Out) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(config);
+    }
+    let text = toml::to_string(config).map_err(|e| Failure::Broken(e.into()))?;
+    out.say_lines("", text.trim_end())
+}

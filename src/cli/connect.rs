@@ -1,0 +1,131 @@
+//! Finds the store and opens it: flag, then environment, then configuration, then the data directory.
+
+use super::failure::Failure;
+use crate::config::{Config, Paths};
+use crate::coordinator::Coordinator;
+use crate::coordinator::local::Local;
+use crate::store::sqlite::{Options, SqliteStore};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is configured, and where this user's directories are.
+#[derive(Debug)]
+pub struct Settings {
+    /// The configuration.
+    pub config: Config,
+    /// The directories.
+    pub paths: Paths,
+    store: Option<String>,
+}
+
+impl Settings {
+    /// Reads the configuration and starts logging.
+    pub fn read(store: Option<String>) -> Result<Self, Failure> {
+        let paths = paths()?;
+        let config = Config::read(&paths.config_file())?;
+        crate::logging::start(&paths.state);
+        Ok(Settings { config, paths, store })
+    }
+
+    /// Where the store is.
+    pub fn place(&self) -> Result<PathBuf, Failure> {
+        match self.store.as_ref().or(self.config.store.as_ref()) {
+            Some(named) => store_path(named),
+            None => Ok(self.paths.default_store()),
+        }
+    }
+}
+
+/// The user's directories.
+pub fn paths() -> Result<Paths, Failure> {
+    let why = "there is no home directory: set TRIBUNAL_CONFIG_DIR, TRIBUNAL_DATA_DIR and TRIBUNAL_STATE_DIR";
+    Paths::of_user().ok_or_else(|| Failure::Usage(why.into()))
+}
+
+/// The file that `sqlite:PATH` or a path names.
+fn store_path(named: &str) -> Result<PathBuf, Failure> {
+    let path = named.strip_prefix("sqlite:").unwrap_or(named);
+    if let Some((scheme, _)) = path.split_once("://") {
+        // The address may hold a password, so it is not repeated.
+        return Err(Failure::Usage(format!(
+            "this build speaks sqlite only: a store is sqlite:PATH or a path, not {scheme}://…"
+        )));
+    }
+    if path.trim().is_empty() {
+        return Err(Failure::Usage("the store has no path".into()));
+    }
+    Ok(PathBuf::from(path))
+}
+
+/// Opens the store as its owner. Only what brings something in `makes` a store where there is none: a reading verb
+/// on a mistyped path must not answer from a new, empty one.
+pub async fn open(settings: &Settings, makes: bool) -> Result<Arc<dyn Coordinator>, Failure> {
+    let path = settings.place()?;
+    open_at(&settings.config, &path, &settings.paths.state, makes).await
+}
+
+/// Opens the store at a path, its head remembered under `state`.
+pub async fn open_at(
+    config: &Config,
+    path: &Path,
+    state: &Path,
+    makes: bool,
+) -> Result<Arc<dyn Coordinator>, Failure> {
+    let rules = Arc::new(config.rules());
+    let options = Options { rules: config.rules(), create: makes, ..Options::new(state) };
+    let place = path.to_owned();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&place, options));
+    let broke = |_| Failure::Broken(anyhow::anyhow!("opening the store broke"));
+    let store = Arc::new(opened.await.map_err(broke)??);
+    let local = Local::embedded(store, rules, config.owner(&user_name()))
+        .with_redaction(config.redact.clone())
+        .with_default_scheme(config.ingest.digest_scheme);
+    Ok(Arc::new(local))
+}
+
+/// The name under which decisions are recorded: that of the user this process runs as, from the system's own list,
+/// not from an environment variable anybody can set.
+pub fn user_name() -> String {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if let Ok(me) = std::fs::metadata("/proc/self") {
+            let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+            return name_of(me.uid(), &users).unwrap_or_else(|| format!("uid-{}", me.uid()));
+        }
+    }
+    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "owner".into())
+}
+
+#[cfg(unix)]
+fn name_of(uid: u32, users: &str) -> Option<String> {
+    let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut named = fields.filter(|f| f.get(2).and_then(|id| id.parse().ok()) == Some(uid));
+    named.find_map(|f| f.first().filter(|n| !n.is_empty() && !n.contains('*')).map(|n| (*n).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_a_path() {
+        for (named, path) in [("sqlite:/a/b.db", "/a/b.db"), ("/a/b.db", "/a/b.db"), ("sqlite:b.db", "b.db")]
+        {
+            assert_eq!(store_path(named).unwrap(), PathBuf::from(path));
+        }
+        for other in ["postgres://u:secret@h/db", "https://h", "http://h", "", "sqlite:"] {
+            let failure = store_path(other).unwrap_err();
+            assert_eq!(failure.exit(), 2, "{other}");
+            assert!(!failure.message().unwrap().contains("secret"));
+        }
+    }
+
+    #[test]
+    fn users_by_number() {
+        let users = "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n";
+        assert_eq!(name_of(1000, users).as_deref(), Some("ann"));
+        assert_eq!(name_of(7, users), None);
+    }
+}

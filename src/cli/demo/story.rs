@@ -1,0 +1,182 @@
+//! Tells a story: envelopes and the runtime's steps, in the order they stand in a file.
+
+use crate::cli::failure::Failure;
+use crate::cli::runtime::{digest, duration, state};
+use crate::coordinator::{Coordinator, Incoming};
+use crate::domain::command::{Command, Transition};
+use crate::domain::decision::{Decision, Input, Part};
+use crate::domain::digest::Scheme;
+use crate::domain::envelope::EffectName;
+use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::task::TaskState;
+use anyhow::{Context as _, anyhow};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Something that is not a message: what a verb of the same name would do.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case", deny_unknown_fields)]
+enum Step {
+    /// `transition`; the version is the present one.
+    Transition { task: String, to: String, reason: String, retry_at: Option<Timestamp> },
+    /// `claim`
+    Claim { task: String, worker: String, ttl: String },
+    /// `renew`; the lease is the present one.
+    Renew { task: String, ttl: String },
+    /// `release`; the lease is the present one.
+    Release { task: String, reason: String },
+    /// `reserve-effect`; under the present lease, where there is one.
+    ReserveEffect { task: String, key: String, target: String },
+    /// `commit-effect`; likewise.
+    CommitEffect { task: String, key: String, target: String, digest: String },
+    /// `gate --fail`
+    Gate { task: String, reason: String },
+    /// `decide`; what is open now is what was seen.
+    Decide {
+        task: String,
+        decision: String,
+        #[serde(default)]
+        uphold: Vec<u64>,
+        reason: String,
+    },
+    /// `answer`; the open question is the one that is answered.
+    Answer { task: String, data: Option<Value>, text: Option<String>, approved: Option<bool>, reason: String },
+}
+
+/// Tells stories to a coordinator.
+pub(super) struct Teller<'c> {
+    to: &'c dyn Coordinator,
+    waiting: Vec<Incoming>,
+    messages: usize,
+}
+
+impl<'c> Teller<'c> {
+    pub(super) fn new(to: &'c dyn Coordinator) -> Self {
+        Teller { to, waiting: Vec::new(), messages: 0 }
+    }
+
+    /// Tells one story.
+    pub(super) async fn tell(&mut self, name: &str, story: &str) -> Result<(), Failure> {
+        for (at, line) in story.lines().enumerate() {
+            let place = format!("{name}:{}", at + 1);
+            if line.trim().is_empty() {
+                continue;
+            }
+            let is_step = serde_json::from_str::<Value>(line).is_ok_and(|v| v.get("step").is_some());
+            if !is_step {
+                let raw = line.trim().as_bytes().into();
+                self.waiting.push(Incoming { raw, source: place, whole: None });
+                continue;
+            }
+            self.deliver().await?;
+            let step: Step = serde_json::from_str(line).with_context(|| place.clone())?;
+            self.take(step).await.map_err(|e| match e.message() {
+                Some(message) => Failure::Broken(anyhow!("{place}: {message}")),
+                None => e,
+            })?;
+        }
+        self.deliver().await
+    }
+
+    /// How many messages were delivered.
+    pub(super) fn finish(self) -> usize {
+        self.messages
+    }
+
+    async fn deliver(&mut self) -> Result<(), Failure> {
+        let messages = std::mem::take(&mut self.waiting);
+        self.messages += messages.len();
+        if !messages.is_empty() {
+            self.to.admit(messages).await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&self, step: Step) -> Result<(), Failure> {
+        let usage = Failure::Usage;
+        let command = match step {
+            Step::Transition { task, to, reason, retry_at } => {
+                let task_id = TaskId(task);
+                let expected_version = self.to.show(&task_id).await?.task.state_version;
+                let to = state(&to).map_err(usage)?;
+                Command::Transition(Transition { task_id, to, expected_version, reason, retry_at })
+            }
+            Step::Claim { task, worker, ttl } => {
+                Command::Claim { task_id: TaskId(task), worker, ttl_ms: duration(&ttl).map_err(usage)? }
+            }
+            Step::Renew { task, ttl } => {
+                let (task_id, ttl_ms) = (TaskId(task), duration(&ttl).map_err(usage)?);
+                let lease_version = self.to.show(&task_id).await?.task.lease_version;
+                Command::Renew { task_id, lease_version, ttl_ms }
+            }
+            Step::Release { task, reason } => {
+                let task_id = TaskId(task);
+                let lease_version = self.to.show(&task_id).await?.task.lease_version;
+                Command::Release { task_id, lease_version, reason }
+            }
+            Step::ReserveEffect { task, key, target } => {
+                let task_id = TaskId(task);
+                let lease_version = self.lease(&task_id).await?;
+                Command::Reserve { task_id, effect: EffectName { key, target }, lease_version }
+            }
+            Step::CommitEffect { task, key, target, digest: given } => {
+                let (task_id, digest) = (TaskId(task), digest(&given).map_err(usage)?);
+                let lease_version = self.lease(&task_id).await?;
+                let (effect, scheme) = (EffectName { key, target }, Scheme::JcsSha256V1);
+                Command::Commit { task_id, effect, digest, scheme, lease_version }
+            }
+            Step::Gate { task, reason } => Command::Gate { task_id: TaskId(task), reason },
+            Step::Decide { task, decision, uphold, reason } => {
+                let to = state(&decision).map_err(usage)?;
+                return self.decide(TaskId(task), to, uphold, None, reason).await;
+            }
+            Step::Answer { task, data, text, approved, reason } => {
+                let parts = data.map(Part::Data).into_iter().chain(text.map(Part::Text)).collect();
+                let input = Input { parts, schema_digest: None, approved };
+                return self.decide(TaskId(task), TaskState::Ready, Vec::new(), Some(input), reason).await;
+            }
+        };
+        self.to.run(command).await?;
+        Ok(())
+    }
+
+    async fn lease(&self, id: &TaskId) -> Result<Option<u64>, Failure> {
+        let task = self.to.show(id).await?.task;
+        Ok(task.lease.as_ref().map(|_| task.lease_version))
+    }
+
+    async fn decide(
+        &self,
+        task_id: TaskId,
+        decision: TaskState,
+        upheld: Vec<u64>,
+        input: Option<Input>,
+        reason: String,
+    ) -> Result<(), Failure> {
+        let shown = self.to.show(&task_id).await?;
+        let open = shown.task.interruption.as_ref();
+        let input = input.map(|mut input| {
+            input.schema_digest = open.and_then(|i| i.schema_digest).filter(|_| !input.parts.is_empty());
+            input
+        });
+        let interruption = open.map(|i| i.id.clone());
+        let decision = Decision {
+            task_id,
+            decision,
+            expected_version: shown.task.state_version,
+            candidate_set_digest: shown.candidate_set_digest,
+            interruption,
+            upheld,
+            resume: None,
+            reason,
+            evidence_opened: Vec::new(),
+            input,
+            supersedes: None,
+            idempotency_key: String::new(),
+            approval_id: String::new(),
+            masked: Vec::new(),
+        };
+        self.to.decide(decision).await?;
+        Ok(())
+    }
+}

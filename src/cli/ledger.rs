@@ -1,0 +1,174 @@
+//! The ledger: approval records, their verification and export, and the acceptance of a store's head.
+
+use super::failure::Failure;
+use super::output::{Out, note};
+use crate::coordinator::Coordinator;
+use crate::domain::digest::Digest;
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::{Chain, Pin, Report};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+
+#[derive(Debug, Args)]
+pub struct Approvals {
+    /// Only those of this task
+    task: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// An exported ledger, `-` for standard input; the store's own where left out
+    pub file: Option<String>,
+    /// A head seen before, which must still be there
+    #[arg(long, value_name = "SEQ:DIGEST", value_parser = pin)]
+    pub head: Vec<Pin>,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Only records after this number
+    #[arg(long, default_value_t = 0, value_name = "SEQ")]
+    after: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreVerb {
+    /// Accept a store whose head is not the remembered one, so that writes go on
+    AcceptHead {
+        /// Why
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+const PAGE: usize = 500;
+
+/// The longest record that is read from a file, in bytes.
+const MOST: u64 = 256 << 20;
+
+fn pin(text: &str) -> Result<Pin, String> {
+    let read = || {
+        let (sequence, digest) = text.split_once(':')?;
+        Some(Pin { sequence: sequence.parse().ok()?, record_digest: Digest::parse(digest)? })
+    };
+    read().ok_or_else(|| "a head is written SEQ:sha256:HEX, as `export` prints it".into())
+}
+
+impl Approvals {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let task = self.task.map(TaskId);
+        let mut after = 0;
+        loop {
+            let page = c.approvals(task.as_ref(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.record.sequence;
+            if out.is_json() {
+                for approval in &page {
+                    out.json(&approval.record)?;
+                }
+                continue;
+            }
+            let row = |r: &crate::domain::ledger::Record| {
+                let upheld: Vec<String> = r.upheld.iter().map(|a| format!("#{a}")).collect();
+                vec![
+                    r.sequence.to_string(),
+                    r.decided_at.to_string(),
+                    r.approval_id.clone(),
+                    r.task_id.0.clone(),
+                    format!("{} → {}", r.from_state, r.to_state),
+                    r.principal.subject.clone(),
+                    if upheld.is_empty() { "-".into() } else { upheld.join(",") },
+                    r.reason.clone(),
+                ]
+            };
+            out.table(&page.iter().map(|a| row(&a.record)).collect::<Vec<_>>())?;
+        }
+    }
+}
+
+impl Verify {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        report(&c.verify(self.head).await?, out)
+    }
+}
+
+/// Verifies an exported ledger without any store.
+pub fn verify_file(file: &str, heads: &[Pin], out: &mut Out) -> Result<(), Failure> {
+    let wrong = |e: io::Error| Failure::file(file, &e);
+    let from: Box<dyn Read> = match file {
+        "-" => Box::new(io::stdin()),
+        path => Box::new(File::open(path).map_err(wrong)?),
+    };
+    let mut input = BufReader::new(from);
+    let mut chain = Chain::new(heads.iter().copied());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut input).take(MOST).read_until(b'\n', &mut line).map_err(wrong)?;
+        if read == 0 {
+            return report(&chain.finish(), out);
+        }
+        if read as u64 == MOST && line.last() != Some(&b'\n') {
+            return Err(Failure::invalid("limit_exceeded", format!("a record has more than {MOST} bytes")));
+        }
+        let record = line.trim_ascii();
+        if !record.is_empty() {
+            chain.push(record);
+        }
+    }
+}
+
+fn report(report: &Report, out: &mut Out) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(report)?;
+    } else {
+        match (&report.problem, report.head) {
+            (Some(problem), _) => {
+                out.say(format!("NOT as it was: {}", problem.message))?;
+                out.say(format!("{} records before it are good", report.records))?;
+            }
+            (None, Some(head)) => {
+                out.say(format!("{} records, every one as it was written", report.records))?;
+                out.say(format!("head {}:{head}", report.records))?;
+            }
+            (None, None) => out.say("no records yet")?,
+        }
+    }
+    if report.ok { Ok(()) } else { Err(Failure::Told(8)) }
+}
+
+impl Export {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let mut after = self.after;
+        let mut head = None;
+        loop {
+            let page = c.approvals(None, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.record.sequence;
+            head = Some(format!("{}:{}", last.record.sequence, last.record.record_digest));
+            for approval in &page {
+                out.exact(&approval.bytes)?;
+            }
+        }
+        out.flush()?;
+        match head {
+            Some(head) => note(&format!("head {head}: keep it, and give it to `verify --head`")),
+            None => note("no records"),
+        }
+        Ok(())
+    }
+}
+
+impl StoreVerb {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let StoreVerb::AcceptHead { reason } = self;
+        c.accept_head(&reason).await?;
+        let status = c.status().await?;
+        if out.is_json() {
+            return out.json(&json!({ "outcome": "accepted", "events": status.events, "head": status.head }));
+        }
+        out.say(format!("accepted: {} events, {} records", status.events, status.head.sequence))
+    }
+}

@@ -1,0 +1,176 @@
+//! The command line: one file per group of verbs; each asks the coordinator and prints what it said (product.md).
+
+mod answer;
+mod config;
+mod connect;
+mod decide;
+mod demo;
+mod digest;
+mod failure;
+mod ingest;
+mod ledger;
+mod output;
+mod quarantine;
+mod question;
+mod read;
+mod runtime;
+mod show;
+
+use clap::{Args, Parser, Subcommand};
+use failure::Failure;
+use output::Out;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The terminal where people settle what agents cannot.
+#[derive(Debug, Parser)]
+#[command(name = "tribunal", version, about, disable_help_subcommand = true, max_term_width = 100)]
+struct Line {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// What every verb takes.
+#[derive(Debug, Args)]
+struct Global {
+    /// The store: `sqlite:PATH` or a path
+    #[arg(long, global = true, env = "TRIBUNAL_STORE", hide_env_values = true, value_name = "STORE")]
+    store: Option<String>,
+    /// Print JSON for programs
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Fill a scratch store with the bundled stories
+    Demo(demo::Demo),
+    /// Admit envelopes: JSON Lines, one JSON value, or one array
+    Ingest(ingest::Ingest),
+    /// List what waits for a person
+    List(read::List),
+    /// Show a task, its sides, its timeline or one payload
+    Show(show::Show),
+    /// Compare two sides of a task
+    Diff(read::Compare),
+    /// Judge a conflict
+    Decide(decide::Decide),
+    /// Answer an interrupted task
+    Answer(answer::Answer),
+    /// Move a task
+    Transition(runtime::Move),
+    /// Take a ready task
+    Claim(runtime::Claim),
+    /// Prolong a lease
+    Renew(runtime::Renew),
+    /// Take a lease away
+    Release(runtime::Release),
+    /// Announce a side effect
+    ReserveEffect(runtime::Reserve),
+    /// Report a side effect as done
+    CommitEffect(runtime::Commit),
+    /// Record that an artifact does not pass
+    Gate(runtime::Gate),
+    /// Look after the store
+    #[command(subcommand)]
+    Store(ledger::StoreVerb),
+    /// List approval records
+    Approvals(ledger::Approvals),
+    /// Verify the ledger, here or in an exported file
+    Verify(ledger::Verify),
+    /// Print the ledger, byte for byte
+    Export(ledger::Export),
+    /// Look after messages that were put aside
+    #[command(subcommand)]
+    Quarantine(quarantine::Quarantine),
+    /// Print the digest of a JSON value
+    Digest(digest::Digest),
+    /// Print or check the configuration
+    #[command(subcommand)]
+    Config(config::ConfigVerb),
+}
+
+/// Runs the program on these arguments and says how it ended.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let line = match Line::try_parse_from(&args) {
+        Ok(line) => line,
+        Err(e) => return wrong_line(&e, args.iter().any(|a| a == "--json")),
+    };
+    let json = line.global.json;
+    let mut out = Out::stdout(json);
+    let ended = run(line, &mut out).and_then(|()| out.flush());
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // What was printed before it failed still counts; should that fail too, there is nobody to tell.
+            _ = out.flush();
+            tracing::warn!(exit = failure.exit(), "a verb failed");
+            output::tell(&failure, json);
+            ExitCode::from(failure.exit())
+        }
+    }
+}
+
+fn wrong_line(e: &clap::Error, json: bool) -> ExitCode {
+    let told = e.use_stderr();
+    if told && json {
+        let message = e.to_string();
+        output::tell(&Failure::Usage(message.trim().trim_start_matches("error: ").to_owned()), true);
+    } else {
+        // Help that cannot be printed cannot be explained either.
+        _ = e.print();
+    }
+    ExitCode::from(if told { 2 } else { 0 })
+}
+
+fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
+    let Line { global, verb } = line;
+    match verb {
+        Verb::Digest(digest) => return digest.run(out),
+        Verb::Config(verb) => return verb.run(&global, out),
+        Verb::Verify(ledger::Verify { file: Some(file), head, .. }) => {
+            return ledger::verify_file(&file, &head, out);
+        }
+        _ => {}
+    }
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))?;
+    tokio.block_on(with_store(global, verb, out))
+}
+
+async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Failure> {
+    let settings = connect::Settings::read(global.store)?;
+    if let Verb::Demo(demo) = verb {
+        return demo.run(&settings, out).await;
+    }
+    let makes = matches!(verb, Verb::Ingest(_));
+    let coordinator = connect::open(&settings, makes).await?;
+    let c = coordinator.as_ref();
+    match verb {
+        Verb::Ingest(v) => v.run(coordinator, &settings.config.limits, out).await,
+        Verb::List(v) => v.run(c, out).await,
+        Verb::Show(v) => v.run(c, out).await,
+        Verb::Diff(v) => v.run(c, out).await,
+        Verb::Decide(v) => v.run(c, out).await,
+        Verb::Answer(v) => v.run(c, out).await,
+        Verb::Transition(v) => v.run(c, out).await,
+        Verb::Claim(v) => v.run(c, out).await,
+        Verb::Renew(v) => v.run(c, out).await,
+        Verb::Release(v) => v.run(c, out).await,
+        Verb::ReserveEffect(v) => v.run(c, out).await,
+        Verb::CommitEffect(v) => v.run(c, out).await,
+        Verb::Gate(v) => v.run(c, out).await,
+        Verb::Store(v) => v.run(c, out).await,
+        Verb::Approvals(v) => v.run(c, out).await,
+        Verb::Verify(v) => v.run(c, out).await,
+        Verb::Export(v) => v.run(c, out).await,
+        Verb::Quarantine(v) => v.run(c, out).await,
+        Verb::Demo(_) | Verb::Digest(_) | Verb::Config(_) => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! `list` and `diff`: the docket, and what differs between two sides.
+
+use super::failure::Failure;
+use super::output::{Out, age};
+use super::question::{number, one_of};
+use crate::coordinator::{Coordinator, ListRequest, Order, OrderKey, Row, Scope, Shown};
+use crate::domain::diff::{Diff, DiffError, Kind, Limits, Side};
+use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::query::Query;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Which tasks, in the filter language: `state:needs_review age>1h label:team=pay`; a state widens it to all tasks
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
+    /// How many rows at most
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    limit: usize,
+    /// Go on after the row with this cursor
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+    /// Every task, not only those that wait
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The task
+    task: String,
+    /// Two sides, by arrival or message id; the first two of the conflict where left out
+    #[arg(value_name = "SIDE", num_args = 2)]
+    sides: Vec<String>,
+}
+
+/// Rows asked for at once.
+const PAGE: usize = 500;
+
+/// Characters of a value that are shown to people.
+const SHOWN: usize = 400;
+
+impl List {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let text = self.filter.join(" ");
+        let query = Query::parse(&text).map_err(|errors| {
+            let list: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+            Failure::Usage(format!("the filter: {}", list.join("; ")))
+        })?;
+        let mut left = self.limit;
+        let mut after = self.after;
+        while left > 0 {
+            let request = ListRequest {
+                scope: if self.all { Scope::Everything } else { Scope::Waiting },
+                query: query.clone(),
+                order: Order { key: OrderKey::Since, descending: false },
+                after: after.clone(),
+                backwards: false,
+                limit: left.min(PAGE),
+            };
+            let page = c.list(request).await?;
+            left = left.saturating_sub(page.rows.len());
+            print(&page.rows, out)?;
+            match page.rows.last() {
+                Some(last) if page.more => after = Some(last.cursor.clone()),
+                _ => return Ok(()),
+            }
+        }
+        if !out.is_json()
+            && let Some(cursor) = after
+        {
+            out.say(format!("there are more: --after {cursor}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn print(rows: &[Row], out: &mut Out) -> Result<(), Failure> {
+    if out.is_json() {
+        return rows.iter().try_for_each(|row| out.json(row));
+    }
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    out.table(&rows.iter().map(|row| cells(row, now)).collect::<Vec<_>>())
+}
+
+fn cells(row: &Row, now: Timestamp) -> Vec<String> {
+    let why = match (row.stuck, row.reason, row.state) {
+        (Some(stuck), ..) => format!("stuck: {}", stuck.as_str()),
+        (None, Some(reason), _) => reason.as_str().to_owned(),
+        (None, None, Some(state)) => state.as_str().to_owned(),
+        (None, None, None) => "-".to_owned(),
+    };
+    let holds = match (row.candidates, &row.interruption, row.held) {
+        (n, ..) if n > 0 => format!("{n} sides"),
+        (_, Some(_), _) => "1 question".into(),
+        (.., n) if n > 0 => format!("{n} held"),
+        _ => format!("{} messages", row.messages),
+    };
+    let version = row.state_version.map_or_else(|| "-".into(), |v| format!("v{v}"));
+    let what = match (&row.interruption, &row.goal, &row.detail) {
+        (Some(question), ..) => format!("“{}”", question.prompt),
+        (None, Some(goal), _) => goal.clone(),
+        (None, None, detail) => detail.clone().unwrap_or_default(),
+    };
+    let named = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
+    let task = row.quarantine.clone().unwrap_or_else(|| named(&row.task_id));
+    vec![why, task, version, age(row.since, now), named(&row.trace_id), holds, what]
+}
+
+impl Compare {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let id = TaskId(self.task);
+        let (a, b) = match self.sides.as_slice() {
+            [a, b] => (arrival(c, &id, a).await?, arrival(c, &id, b).await?),
+            _ => sides(&c.show(&id).await?)?,
+        };
+        let (left, right) = (payload(c, &id, a).await?, payload(c, &id, b).await?);
+        let compared = tokio::task::spawn_blocking(move || {
+            Diff::new(left, right, &AtomicBool::new(false), Limits::default())
+        });
+        let broke = |_| Failure::Broken(anyhow::anyhow!("the comparison broke"));
+        let diff = compared.await.map_err(broke)?.map_err(|e| no_diff(&e))?;
+        if out.is_json() {
+            let rows = diff.differences().iter().filter_map(|at| diff.json_row(*at as usize));
+            for row in rows {
+                out.json(&row)?;
+            }
+            return Ok(());
+        }
+        out.say(format!("a = #{a}, b = #{b}: {} differences", diff.differences().len()))?;
+        let mut lines = Vec::new();
+        for row in diff.rows() {
+            let value = |side| match diff.text(row, side, SHOWN) {
+                Some(text) => {
+                    format!("{}{}", text.text, if text.more { "… (more: show --payload)" } else { "" })
+                }
+                None => "missing".to_owned(),
+            };
+            let (mark, text) = match row.kind {
+                Kind::Equal => (" ", format!("… {} equal", row.fold)),
+                Kind::Changed => ("~", format!("{}  →  {}", value(Side::A), value(Side::B))),
+                Kind::Added => ("+", value(Side::B)),
+                Kind::Removed => ("-", value(Side::A)),
+                Kind::Spelling => ("=", format!("{}  →  {} (spelling)", value(Side::A), value(Side::B))),
+            };
+            let pointer = diff.pointer(row);
+            let place = if pointer.is_empty() { "(the whole)".into() } else { pointer };
+            lines.push(vec![mark.to_owned(), place, text]);
+        }
+        out.table(&lines)
+    }
+}
+
+fn no_diff(e: &DiffError) -> Failure {
+    Failure::invalid("not_comparable", e.to_string())
+}
+
+/// The arrival that `#4`, `4` or a message id stands for.
+pub async fn arrival(c: &dyn Coordinator, id: &TaskId, name: &str) -> Result<u64, Failure> {
+    match number(name) {
+        Some(number) => Ok(number),
+        None => one_of(id, name, &c.arrivals_of(id, name).await?),
+    }
+}
+
+/// The first two sides of a conflict that differ.
+fn sides(shown: &Shown) -> Result<(u64, u64), Failure> {
+    let set = &shown.candidate_set;
+    let first = set.sides().next();
+    let other = first.and_then(|a| {
+        let content = |s: &crate::domain::ledger::Side| (s.payload_digest, s.digest_scheme);
+        let unlike = set.sides().skip(1).find(|b| b.intent == a.intent && content(b) != content(a));
+        unlike.or_else(|| set.sides().nth(1))
+    });
+    match (first, other) {
+        (Some(a), Some(b)) => Ok((a.arrival, b.arrival)),
+        _ => Err(Failure::invalid("nothing_to_compare", "the task has no two sides: name two arrivals")),
+    }
+}
+
+async fn payload(c: &dyn Coordinator, id: &TaskId, arrival: u64) -> Result<Arc<[u8]>, Failure> {
+    let view = c.payload(id, arrival).await?;
+    let missing = || {
+        let why = view.problem.clone().unwrap_or_else(|| "it has no payload".into());
+        Failure::invalid("not_comparable", format!("#{arrival}: {why}"))
+    };
+    view.bytes.clone().ok_or_else(missing)
+}

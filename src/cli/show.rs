@@ -1,0 +1,265 @@
+//! `show`: a task with all that a person needs to judge it, its timeline, or one payload.
+
+use super::failure::Failure;
+use super::output::{Out, age};
+use super::read::arrival;
+use crate::coordinator::{Coordinator, Shown, Submitted};
+use crate::domain::event::{Event, What};
+use crate::domain::ids::{TaskId, Timestamp};
+use clap::Args;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The task
+    task: String,
+    /// Every event in order
+    #[arg(long, conflicts_with = "payload")]
+    timeline: bool,
+    /// The payload of one message, by message id or arrival
+    #[arg(long, value_name = "MESSAGE_ID|ARRIVAL")]
+    payload: Option<String>,
+}
+
+const PAGE: usize = 500;
+
+/// A payload, as `--json` prints it.
+#[derive(Serialize)]
+struct Content<'a> {
+    task_id: &'a TaskId,
+    arrival: u64,
+    verified: bool,
+    masked: bool,
+    problem: Option<String>,
+    payload: Option<&'a RawValue>,
+}
+
+impl Show {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let id = TaskId(self.task);
+        if let Some(name) = &self.payload {
+            return payload(c, &id, arrival(c, &id, name).await?, out).await;
+        }
+        if self.timeline {
+            return timeline(c, &id, out).await;
+        }
+        let shown = c.show(&id).await?;
+        if out.is_json() {
+            return out.json(&shown);
+        }
+        whole(&shown, out)
+    }
+}
+
+async fn payload(c: &dyn Coordinator, id: &TaskId, arrival: u64, out: &mut Out) -> Result<(), Failure> {
+    let view = c.payload(id, arrival).await?;
+    let bytes = view.bytes.as_deref().unwrap_or_default();
+    if out.is_json() {
+        let raw = serde_json::from_slice::<&RawValue>(bytes).ok();
+        return out.json(&Content {
+            task_id: id,
+            arrival,
+            verified: view.verified,
+            masked: view.masked,
+            problem: view.problem,
+            payload: raw,
+        });
+    }
+    let problem = view.problem.unwrap_or_default();
+    let checked =
+        if view.verified { "digest verified".to_owned() } else { format!("NOT verified: {problem}") };
+    let masked = if view.masked { ", partly masked for you" } else { "" };
+    out.say(format!("#{arrival}  untrusted, {checked}{masked}"))?;
+    out.say_lines("", &String::from_utf8_lossy(bytes))
+}
+
+async fn timeline(c: &dyn Coordinator, id: &TaskId, out: &mut Out) -> Result<(), Failure> {
+    let mut after = 0;
+    loop {
+        let page = c.timeline(id, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.revision;
+        if out.is_json() {
+            for event in &page {
+                out.json(event)?;
+            }
+        } else {
+            out.table(&page.iter().map(line).collect::<Vec<_>>())?;
+        }
+    }
+}
+
+fn line(event: &Event) -> Vec<String> {
+    let (what, about) = told(&event.what);
+    vec![
+        event.revision.to_string(),
+        event.at.to_string(),
+        format!("v{}", event.state_version),
+        what.to_owned(),
+        about,
+    ]
+}
+
+/// One event in words.
+fn told(what: &What) -> (&'static str, String) {
+    match what {
+        What::Created { trace_id, request, .. } => {
+            ("created", format!("{trace_id}  {}", request.goal.as_deref().unwrap_or_default()))
+        }
+        What::Delivered(d) => {
+            let repeats = d.duplicate_of.map(|n| format!(", repeats #{n}")).unwrap_or_default();
+            let kind = d.submission.as_ref().map(|s| format!(" {}", s.kind.as_str())).unwrap_or_default();
+            (d.outcome.as_str(), format!("#{} {} from {}{kind}{repeats}", d.arrival, d.message_id, d.sender))
+        }
+        What::Moved { from, to, reason, executor, lease_version, .. } => {
+            let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();
+            ("moved", format!("{from} → {to} by {executor}{lease}: {reason}"))
+        }
+        What::Failed(f) => {
+            ("failed", format!("{}: {}", f.kind.as_str(), f.message.as_deref().unwrap_or("-")))
+        }
+        What::Claimed { worker, lease_version, expires_at } => {
+            ("claimed", format!("{worker}, lease {lease_version} until {expires_at}"))
+        }
+        What::Renewed { lease_version, expires_at } => {
+            ("renewed", format!("lease {lease_version} until {expires_at}"))
+        }
+        What::Released { lease_version, executor, reason } => {
+            ("released", format!("lease {lease_version} by {executor}: {reason}"))
+        }
+        What::Asked(i) => ("asked", format!("{} by {}: {}", i.id, i.asked_by, i.question.prompt)),
+        What::Closed { interruption, how } => {
+            let how = serde_json::to_value(how).unwrap_or_default();
+            ("closed", format!("{interruption}, {}", how.as_str().unwrap_or_default()))
+        }
+        What::Applied { arrival, .. } => ("applied", format!("#{arrival}, held until now")),
+        What::Reserved { effect, executor, .. } => {
+            ("reserved", format!("{} on {} by {executor}", effect.key, effect.target))
+        }
+        What::Committed { effect, digest, .. } => {
+            ("committed", format!("{} on {} {digest}", effect.key, effect.target))
+        }
+        What::Contradicted { effect, conflict, .. } => {
+            ("contradicted", format!("{} on {}: {}", effect.key, effect.target, conflict.why))
+        }
+        What::Decided(d) => (
+            "decided",
+            format!("{} by {} in {}: {}", d.decision, d.principal.subject, d.approval_id, d.reason),
+        ),
+        What::GateFailed { executor, reason } => ("gate failed", format!("by {executor}: {reason}")),
+    }
+}
+
+fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+    let (task, now) = (&shown.task, Timestamp(jiff::Timestamp::now().as_millisecond()));
+    let mut facts = vec![
+        vec!["task".into(), task.task_id.0.clone()],
+        vec!["state".into(), format!("{}, version {}", task.state, task.state_version)],
+        vec!["trace".into(), task.trace_id.clone()],
+        vec!["goal".into(), task.request.goal.clone().unwrap_or_else(|| "-".into())],
+        vec!["since".into(), format!("{} ({})", task.entered_at, age(task.entered_at, now))],
+        vec![
+            "messages".into(),
+            format!("{}, {} distinct, {} repeats", task.arrivals, task.submissions, task.duplicates),
+        ],
+    ];
+    if let Some(stuck) = shown.stuck {
+        facts.push(vec!["stuck".into(), format!("{}: {}", stuck.as_str(), stuck.advice())]);
+    }
+    if let Some(lease) = &task.lease {
+        let until = lease.expires_at;
+        facts.push(vec!["lease".into(), format!("{} by {} until {until}", task.lease_version, lease.worker)]);
+    }
+    if let Some(failure) = &task.failure {
+        let words = failure.message.as_deref().unwrap_or("-");
+        let advice = failure.kind.advice();
+        facts.push(vec!["failure".into(), format!("{}: {words} ({advice})", failure.kind.as_str())]);
+    }
+    for reserved in &task.reservations {
+        let fate = if reserved.unknown_since.is_some() { "of unknown fate" } else { "announced" };
+        facts.push(vec![
+            "effect".into(),
+            format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target),
+        ]);
+    }
+    if let Some(decided) = &task.decided {
+        facts.push(vec![
+            "decided".into(),
+            format!("{} by {} in {}", decided.decision, decided.principal.subject, decided.approval_id),
+        ]);
+    }
+    out.table(&facts)?;
+    conflicts(shown, out)?;
+    question(shown, out)?;
+    if let Some(digest) = &shown.candidate_set_digest {
+        out.say("")?;
+        out.say(format!("candidate set  {digest}"))?;
+    }
+    let can: Vec<&str> = shown.may.iter().filter(|(_, may)| **may).map(|(name, _)| *name).collect();
+    out.say(format!("you may        {}", if can.is_empty() { "only read".into() } else { can.join(", ") }))
+}
+
+fn conflicts(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+    for set in shown.task.review.iter().flat_map(|r| &r.sets) {
+        out.say("")?;
+        out.say(format!("conflict       {} {}: {}", set.class.as_str(), set.idempotency_key, set.why))?;
+        if let Some(effect) = &set.effect {
+            let (e, digest) = (&effect.effect, effect.digest);
+            out.say(format!("  committed    {} on {} {digest}", e.key, e.target))?;
+        }
+        for side in shown.candidates.iter().filter(|s| set.candidates.contains(&s.submission.arrival)) {
+            submission(side, shown.own.contains(&side.submission.arrival), out)?;
+        }
+    }
+    if !shown.held_messages.is_empty() {
+        out.say("")?;
+        out.say("held")?;
+        for held in &shown.held_messages {
+            submission(held, shown.own.contains(&held.submission.arrival), out)?;
+        }
+    }
+    Ok(())
+}
+
+fn submission(side: &Submitted, own: bool, out: &mut Out) -> Result<(), Failure> {
+    let s = &side.submission;
+    let yours = if own { ", YOUR OWN" } else { "" };
+    let verified = serde_json::to_value(s.verification).unwrap_or_default();
+    let verified = verified.as_str().unwrap_or_default();
+    out.say(format!(
+        "  #{}  {} from {}{yours}, untrusted, {} deliveries, received {} (claimed {})",
+        s.arrival,
+        s.kind.as_str(),
+        s.sender,
+        side.deliveries,
+        s.received_at,
+        s.created_at
+    ))?;
+    out.say(format!("      {} {} {verified}  message {}", s.payload_digest, s.digest_scheme, s.message_id))?;
+    for evidence in &s.evidence_refs {
+        let claimed = evidence.digest().map(|(d, scheme)| format!("  {d} {scheme}")).unwrap_or_default();
+        out.say(format!("      rests on {}{claimed}", evidence.uri()))?;
+    }
+    Ok(())
+}
+
+fn question(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+    let Some(open) = &shown.task.interruption else { return Ok(()) };
+    let q = &open.question;
+    out.say("")?;
+    let until = q.expires_at.map(|t| format!(", until {t}")).unwrap_or_default();
+    out.say(format!("question {}     {} asked by {}{until}", open.id, q.need.as_str(), open.asked_by))?;
+    out.say_lines("  ", &q.prompt)?;
+    for (name, text) in
+        [("action", &q.action), ("scope", &q.scope), ("link", &q.link), ("resumes", &q.resume)]
+    {
+        if let Some(text) = text {
+            out.say(format!("  {name}: {text}"))?;
+        }
+    }
+    if let Some(schema) = &q.schema {
+        out.say(format!("  schema: {schema}"))?;
+    }
+    Ok(())
+}

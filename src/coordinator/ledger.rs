@@ -1,0 +1,93 @@
+//! Approval records as one principal may read them, and the verification of the whole ledger.
+
+use super::local::Local;
+use super::{Approval, Error, StoreError, mask};
+use crate::domain::actor::Operation;
+use crate::domain::digest::jcs_bytes_of;
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::{Chain, Pin, Record, Report};
+use crate::store::{Sequenced, Store};
+
+/// Records read at once.
+const PAGE: usize = 256;
+
+impl<S: Store> Local<S> {
+    pub(super) async fn records(
+        &self,
+        task: Option<&TaskId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Approval>, Error> {
+        self.sight.require(Operation::Inspect)?;
+        if let Some(id) = task {
+            self.visible(id).await?;
+        }
+        let limit = limit.clamp(1, 1000);
+        let mut found = Vec::new();
+        let mut after = after;
+        loop {
+            let page = self.store.records(task, after, limit).await?;
+            let Some(last) = page.last().map(|r| r.sequence) else { return Ok(found) };
+            after = last;
+            let full = page.len() >= limit;
+            for stored in page {
+                if let Some(approval) = self.as_readable(stored).await? {
+                    found.push(approval);
+                }
+                if found.len() == limit {
+                    return Ok(found);
+                }
+            }
+            if !full {
+                return Ok(found);
+            }
+        }
+    }
+
+    pub(super) async fn record(&self, approval_id: &str) -> Result<Option<Approval>, Error> {
+        self.sight.require(Operation::Inspect)?;
+        match self.store.record(approval_id).await? {
+            Some(stored) => self.as_readable(stored).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The record, masked where it must be, then without its exact bytes; `None` where it is out of scope.
+    async fn as_readable(&self, stored: Sequenced) -> Result<Option<Approval>, Error> {
+        let damaged = |_| StoreError::Damaged(format!("record {} cannot be read", stored.sequence));
+        let record: Record = serde_json::from_slice(&stored.bytes).map_err(damaged)?;
+        let mut approval = Approval { record: Box::new(record), bytes: stored.bytes };
+        if self.sight.sees_all() && !self.sight.may_mask() {
+            return Ok(Some(approval));
+        }
+        let Some(task) = self.store.task(&approval.record.task_id).await?.filter(|t| self.sight.sees(t))
+        else {
+            return Ok(None);
+        };
+        if mask::record(&self.sight.mask(Some(task.subject())), &mut approval.record) {
+            approval.bytes = jcs_bytes_of(&approval.record).unwrap_or_default();
+        }
+        Ok(Some(approval))
+    }
+
+    pub(super) async fn verify_ledger(&self, pins: Vec<Pin>) -> Result<Report, Error> {
+        self.sight.require(Operation::Inspect)?;
+        let head = self.store.status().await?.head.ledger;
+        let known = head.record_digest.map(|record_digest| Pin { sequence: head.sequence, record_digest });
+        let mut chain = Chain::new(pins.into_iter().chain(known));
+        let mut after = 0;
+        loop {
+            let page = self.store.records(None, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(chain.finish()) };
+            after = last.sequence;
+            let walked = tokio::task::spawn_blocking(move || {
+                for record in &page {
+                    chain.push(&record.bytes);
+                }
+                chain
+            });
+            let broke = |_| StoreError::Failed("verification broke off".into());
+            chain = walked.await.map_err(broke)?;
+        }
+    }
+}

@@ -1,0 +1,153 @@
+-- The log, its projections and its side tables. Times are Unix milliseconds. An "item" is a task's number, or minus the
+-- number of a quarantine entry, so that one docket and one feed hold both.
+
+CREATE TABLE meta(
+  key   TEXT PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The log: seq is the place in the feed, body the JSON of the event. Never updated, never deleted from.
+CREATE TABLE event(
+  seq      INTEGER PRIMARY KEY,
+  item     INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  body     BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX event_by_item ON event(item, revision);
+
+-- What filters and orders look at, narrow, so that a scan of all of it stays cheap; rewritten only where it changes.
+CREATE TABLE task(
+  id         INTEGER PRIMARY KEY,
+  task_id    TEXT NOT NULL UNIQUE,
+  trace_id   TEXT NOT NULL,
+  state      INTEGER NOT NULL,
+  entered_at INTEGER NOT NULL,
+  urgency    INTEGER NOT NULL,
+  deadline   INTEGER NOT NULL,
+  candidates INTEGER NOT NULL,
+  decided    INTEGER NOT NULL,
+  failure    INTEGER,
+  agent      TEXT,
+  assigned   TEXT
+) STRICT;
+CREATE INDEX task_by_entered ON task(entered_at);
+CREATE INDEX task_by_trace ON task(trace_id);
+CREATE INDEX task_decided ON task(entered_at) WHERE decided = 1;
+
+-- The folded state; revision guards every write.
+CREATE TABLE snapshot(
+  id       INTEGER PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  body     BLOB NOT NULL
+) STRICT;
+
+-- What free text is searched in, in lower case.
+CREATE TABLE words(
+  item INTEGER PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE label(
+  task  INTEGER NOT NULL,
+  key   TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (task, key)
+) STRICT, WITHOUT ROWID;
+
+-- Why an item waits for a person, and while it does: since <= now < until.
+CREATE TABLE docket(
+  item   INTEGER NOT NULL,
+  since  INTEGER NOT NULL,
+  until  INTEGER NOT NULL,
+  reason INTEGER NOT NULL,
+  stuck  INTEGER NOT NULL,
+  PRIMARY KEY (item, since)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX docket_by_since ON docket(since, item, until, reason, stuck);
+CREATE INDEX docket_by_reason ON docket(reason, since, item, until, stuck);
+
+-- Distinct submissions: seq names the event that says what it said, envelope is as it arrived.
+CREATE TABLE message(
+  seq        INTEGER PRIMARY KEY,
+  task       INTEGER NOT NULL,
+  arrival    INTEGER NOT NULL,
+  outcome    INTEGER NOT NULL,
+  applied    INTEGER NOT NULL DEFAULT 0,
+  duplicates INTEGER NOT NULL DEFAULT 0,
+  judged_by  INTEGER,
+  envelope   BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX message_by_arrival ON message(task, arrival);
+
+-- Finds submissions by intent and by message id: hash is 64 bits of either, seq the event to compare exactly with.
+CREATE TABLE probe(
+  task INTEGER NOT NULL,
+  hash INTEGER NOT NULL,
+  seq  INTEGER NOT NULL,
+  PRIMARY KEY (task, hash, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE effect(
+  task   INTEGER NOT NULL,
+  key    TEXT NOT NULL,
+  target TEXT NOT NULL,
+  body   BLOB NOT NULL,
+  PRIMARY KEY (task, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX effect_by_target ON effect(task, target);
+
+-- The ledger: record is canonical JSON. The constraints hold even where a rule is wrong.
+CREATE TABLE approval(
+  sequence      INTEGER PRIMARY KEY,
+  approval_id   TEXT NOT NULL UNIQUE,
+  task          INTEGER NOT NULL,
+  version       INTEGER NOT NULL,
+  state_version INTEGER NOT NULL,
+  record_digest BLOB NOT NULL,
+  record        BLOB NOT NULL,
+  UNIQUE (task, version),
+  UNIQUE (task, state_version)
+) STRICT;
+
+CREATE TABLE decision_key(
+  issuer      TEXT NOT NULL,
+  subject     TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  body_digest BLOB NOT NULL,
+  sequence    INTEGER NOT NULL,
+  PRIMARY KEY (issuer, subject, key)
+) STRICT, WITHOUT ROWID;
+
+-- Messages put aside; settled is 0 while open, 1 when admitted after all, 2 when dropped.
+CREATE TABLE quarantine(
+  number           INTEGER PRIMARY KEY,
+  reason           INTEGER NOT NULL,
+  detail           TEXT NOT NULL,
+  message_id       TEXT,
+  task_id          TEXT,
+  sender           TEXT,
+  source           TEXT NOT NULL,
+  principal        TEXT NOT NULL,
+  received_at      INTEGER NOT NULL,
+  last_received_at INTEGER NOT NULL,
+  count            INTEGER NOT NULL,
+  settled          INTEGER NOT NULL,
+  settled_by       TEXT,
+  settled_at       INTEGER,
+  settled_why      TEXT,
+  digest           BLOB NOT NULL,
+  bytes            BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX quarantine_open_bytes ON quarantine(digest) WHERE settled = 0;
+CREATE INDEX quarantine_open ON quarantine(number) WHERE settled = 0;
+CREATE INDEX quarantine_by_task ON quarantine(task_id, number) WHERE settled = 0;
+
+CREATE TABLE head_acceptance(
+  epoch    INTEGER PRIMARY KEY,
+  at       INTEGER NOT NULL,
+  by       TEXT NOT NULL,
+  reason   TEXT NOT NULL,
+  mismatch TEXT NOT NULL,
+  events   INTEGER NOT NULL,
+  sequence INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,122 @@
+//! Keeps the write-ahead log short, outside the writer where possible, and notices when it is taken away.
+
+use super::connect::{self, Identity, failed};
+use super::shared::{Shared, lock};
+use crate::store::StoreError;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Bytes of log from which a checkpoint runs beside the writer.
+const BESIDE: i64 = 8 << 20;
+
+/// Bytes of log from which the writer itself stops for one: with a writer that never pauses, none beside it can end.
+const WITHIN: i64 = 64 << 20;
+
+/// SQLite's own page size where nothing else was asked for.
+const PAGE_BYTES: i64 = 4096;
+
+/// How long the writer waits for readers of an old snapshot before it goes on with a long log.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The writer's way to checkpoints.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    wake: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+    log: PathBuf,
+    /// Which file the log was after our last commit.
+    known: Mutex<Option<Identity>>,
+}
+
+impl Checkpoints {
+    /// Starts the thread that runs them.
+    pub(super) fn start(shared: &Arc<Shared>) -> Result<Self, StoreError> {
+        let conn = connect::for_writing(&shared.path, Duration::ZERO)?;
+        let (wake, woken) = sync_channel(1);
+        let of = Arc::clone(shared);
+        let thread = std::thread::Builder::new()
+            .name("store-checkpoint".into())
+            .spawn(move || run(&conn, &of, &woken))
+            .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
+        let mut log = shared.path.clone().into_os_string();
+        log.push("-wal");
+        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), log: log.into(), known: Mutex::new(None) })
+    }
+
+    /// Opens the writer's connection, with the engine telling how long the log is after each commit.
+    pub(super) fn connect(&self, shared: &Arc<Shared>, busy: Duration) -> Result<Connection, StoreError> {
+        let mut conn = super::writer::open(shared, busy)?;
+        let of = Arc::clone(shared);
+        conn.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+            of.wal_pages.store(pages, Ordering::Relaxed);
+            Ok(())
+        }))
+        .map_err(failed)?;
+        Ok(conn)
+    }
+
+    /// Runs or asks for a checkpoint where the log has grown long.
+    pub(super) fn after_commit(&self, conn: &Connection, shared: &Shared, busy: Duration) {
+        let bytes = i64::from(shared.wal_pages.load(Ordering::Relaxed)) * PAGE_BYTES;
+        if bytes > WITHIN {
+            truncate(conn, busy);
+        } else if bytes > BESIDE
+            && let Some(wake) = &self.wake
+        {
+            // A full channel: one is asked for already.
+            _ = wake.try_send(());
+        }
+    }
+
+    /// Notes which file the log is, now that something of ours is in it.
+    pub(super) fn note_log(&self) {
+        let mut known = lock(&self.known);
+        if known.is_none() {
+            *known = Identity::of(&self.log).ok().flatten();
+        }
+    }
+
+    /// Whether somebody took the log away: a commit would go into a file that nobody can open again.
+    pub(super) fn log_misplaced(&self) -> Option<String> {
+        let known = (*lock(&self.known))?;
+        match Identity::of(&self.log) {
+            Ok(Some(now)) if now == known => None,
+            _ => Some(format!(
+                "{} was removed or replaced while the store was open; close this program before anything else: \
+                 closing saves what the log held",
+                self.log.display()
+            )),
+        }
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has nothing left to clean up.
+            _ = thread.join();
+        }
+    }
+}
+
+fn run(conn: &Connection, shared: &Shared, woken: &Receiver<()>) {
+    while woken.recv().is_ok() {
+        if !shared.is_lost() {
+            // Another one under way, or a full disk: the log stays longer, and the next commit asks again.
+            _ = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        }
+    }
+}
+
+fn truncate(conn: &Connection, busy: Duration) {
+    // Readers may hold it up; then the log is longer for a while, nothing else.
+    _ = conn.busy_timeout(PATIENCE);
+    _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    _ = conn.busy_timeout(busy);
+}

@@ -1,0 +1,336 @@
+//! Reads tasks, submissions, events, records and heads; the same for the writer inside its transaction and for readers.
+
+use super::connect::{damaged, failed};
+use super::schema;
+use crate::domain::command::{Replay, Stored};
+use crate::domain::digest::Digest;
+use crate::domain::event::{CommittedEffect, Delivery, Event, What};
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::{Head, Record};
+use crate::domain::task::Task;
+use crate::store::remembered::Remembered;
+use crate::store::rows::{OUTCOMES, decode, message_hash};
+use crate::store::{Sequenced, StoreError, StoreHead};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::sync::Arc;
+
+/// The most rows any read gives at once.
+pub(super) const PAGE: usize = 1000;
+
+/// Numbers as SQLite keeps them. Ours never come near the top bit.
+pub(super) fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// A bounded number of rows, as SQLite takes it.
+pub(super) fn bound(limit: usize) -> i64 {
+    i64::try_from(limit.min(PAGE)).unwrap_or(i64::MAX)
+}
+
+/// A task and its number here.
+pub(super) fn task(conn: &Connection, id: &TaskId) -> Result<Option<(i64, Task)>, StoreError> {
+    let mut find = conn
+        .prepare_cached("SELECT s.id, s.body FROM task t JOIN snapshot s ON s.id = t.id WHERE t.task_id = ?1")
+        .map_err(failed)?;
+    let mut rows = find.query([id.as_str()]).map_err(failed)?;
+    rows.next().map_err(failed)?.map(|row| snapshot(row)).transpose()
+}
+
+fn snapshot(row: &Row<'_>) -> Result<(i64, Task), StoreError> {
+    let id: i64 = row.get(0).map_err(failed)?;
+    let body = row.get_ref(1).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+    let task = serde_json::from_slice(body).map_err(|e| damaged("task", id, e))?;
+    Ok((id, task))
+}
+
+/// The task with a number.
+pub(super) fn task_numbered(conn: &Connection, item: i64) -> Result<Option<Task>, StoreError> {
+    let mut find = conn.prepare_cached("SELECT id, body FROM snapshot WHERE id = ?1").map_err(failed)?;
+    let mut rows = find.query([item]).map_err(failed)?;
+    Ok(rows.next().map_err(failed)?.map(|row| snapshot(row)).transpose()?.map(|(_, task)| task))
+}
+
+/// A task's number.
+pub(super) fn number_of(conn: &Connection, id: &TaskId) -> Result<Option<i64>, StoreError> {
+    conn.prepare_cached("SELECT id FROM task WHERE task_id = ?1")
+        .and_then(|mut s| s.query_row([id.as_str()], |r| r.get(0)).optional())
+        .map_err(failed)
+}
+
+/// Everything of a submission but what it said, in this order; `e.body` is the event that says it.
+const SUBMISSION: &str = "SELECT m.arrival, m.outcome, m.applied, m.duplicates, a.approval_id, e.body \
+     FROM message m JOIN event e ON e.seq = m.seq LEFT JOIN approval a ON a.sequence = m.judged_by ";
+
+fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
+    let arrival: i64 = row.get(0).map_err(failed)?;
+    let body = row.get_ref(5).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+    let wrong = |why: &str| damaged("message", arrival, why);
+    let submission =
+        delivery(body)?.and_then(|d| d.submission).ok_or_else(|| wrong("its event holds no submission"))?;
+    let outcome = decode(&OUTCOMES, row.get(1).map_err(failed)?).ok_or_else(|| wrong("unknown outcome"))?;
+    let duplicates: i64 = row.get(3).map_err(failed)?;
+    Ok(Stored {
+        submission,
+        outcome,
+        applied: row.get(2).map_err(failed)?,
+        duplicates: duplicates.unsigned_abs(),
+        judged_by: row.get(4).map_err(failed)?,
+    })
+}
+
+fn delivery(body: &[u8]) -> Result<Option<Delivery>, StoreError> {
+    let event: Event = serde_json::from_slice(body).map_err(|e| damaged("event", "of a delivery", e))?;
+    Ok(match event.what {
+        What::Delivered(delivery) => Some(*delivery),
+        _ => None,
+    })
+}
+
+/// The submissions of a task with these arrivals, ascending.
+pub(super) fn submissions_of(
+    conn: &Connection,
+    task: i64,
+    arrivals: &[u64],
+) -> Result<Vec<Stored>, StoreError> {
+    let mut wanted = arrivals.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut find =
+        conn.prepare_cached(&format!("{SUBMISSION} WHERE m.task = ?1 AND m.arrival = ?2")).map_err(failed)?;
+    let mut found = Vec::with_capacity(wanted.len());
+    for arrival in wanted {
+        let mut rows = find.query(params![task, int(arrival)]).map_err(failed)?;
+        if let Some(row) = rows.next().map_err(failed)? {
+            found.push(stored(row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A page of a task's submissions, by arrival.
+pub(super) fn submissions(
+    conn: &Connection,
+    task: i64,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Stored>, StoreError> {
+    let mut find = conn.prepare_cached(&submissions_sql()).map_err(failed)?;
+    let mut rows = find.query(params![task, int(after), bound(limit)]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        found.push(stored(row)?);
+    }
+    Ok(found)
+}
+
+/// The statement behind [`submissions`], for the test of its plan.
+pub(super) fn submissions_sql() -> String {
+    format!("{SUBMISSION} WHERE m.task = ?1 AND m.arrival > ?2 ORDER BY m.arrival LIMIT ?3")
+}
+
+/// The deliveries that a hash finds: distinct submissions, and repeats under another message id.
+pub(super) fn probe(conn: &Connection, task: i64, hash: i64) -> Result<Vec<Delivery>, StoreError> {
+    let mut find = conn
+        .prepare_cached(
+            "SELECT e.body FROM probe p JOIN event e ON e.seq = p.seq WHERE p.task = ?1 AND p.hash = ?2",
+        )
+        .map_err(failed)?;
+    let mut rows = find.query(params![task, hash]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let body = row.get_ref(0).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+        found.extend(delivery(body)?);
+    }
+    Ok(found)
+}
+
+/// The arrivals of submissions that came under a message id, as the first delivery or as a repeat.
+pub(super) fn arrivals_of(conn: &Connection, task: i64, message_id: &str) -> Result<Vec<u64>, StoreError> {
+    let found = probe(conn, task, message_hash(message_id))?;
+    let named = found.into_iter().filter(|d| d.message_id == message_id);
+    let mut arrivals: Vec<u64> = named.map(|d| d.duplicate_of.unwrap_or(d.arrival)).collect();
+    arrivals.sort_unstable();
+    arrivals.dedup();
+    Ok(arrivals)
+}
+
+/// Effects done under a key or on a target.
+pub(super) fn committed(
+    conn: &Connection,
+    task: i64,
+    key: &str,
+    target: &str,
+) -> Result<Vec<CommittedEffect>, StoreError> {
+    let mut find = conn
+        .prepare_cached(
+            "SELECT body FROM effect WHERE task = ?1 AND key = ?2 UNION ALL \
+             SELECT body FROM effect WHERE task = ?1 AND target = ?3 AND key <> ?2",
+        )
+        .map_err(failed)?;
+    let mut rows = find.query(params![task, key, target]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let body = row.get_ref(0).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+        found.push(serde_json::from_slice(body).map_err(|e| damaged("effect", key, e))?);
+    }
+    Ok(found)
+}
+
+/// The earlier decision of a principal under a key.
+pub(super) fn replay(
+    conn: &Connection,
+    issuer: &str,
+    subject: &str,
+    key: &str,
+) -> Result<Option<Replay>, StoreError> {
+    let row: Option<(Vec<u8>, Vec<u8>)> = conn
+        .prepare_cached(
+            "SELECT k.body_digest, a.record FROM decision_key k JOIN approval a ON a.sequence = k.sequence \
+             WHERE k.issuer = ?1 AND k.subject = ?2 AND k.key = ?3",
+        )
+        .and_then(|mut s| s.query_row([issuer, subject, key], |r| Ok((r.get(0)?, r.get(1)?))).optional())
+        .map_err(failed)?;
+    let Some((body_digest, record)) = row else { return Ok(None) };
+    let record: Record = serde_json::from_slice(&record).map_err(|e| damaged("record of key", key, e))?;
+    Ok(Some(Replay { body_digest: digest(&body_digest)?, record: Box::new(record) }))
+}
+
+pub(super) fn digest(bytes: &[u8]) -> Result<Digest, StoreError> {
+    let bytes: [u8; 32] =
+        bytes.try_into().map_err(|_| StoreError::Damaged("a stored digest is not 32 bytes".into()))?;
+    Ok(Digest::from_bytes(bytes))
+}
+
+/// Where the ledger stands.
+pub(super) fn ledger_head(conn: &Connection, store_id: &str) -> Result<Head, StoreError> {
+    let last: Option<(i64, Vec<u8>)> = conn
+        .prepare_cached("SELECT sequence, record_digest FROM approval ORDER BY sequence DESC LIMIT 1")
+        .and_then(|mut s| s.query_row([], |r| Ok((r.get(0)?, r.get(1)?))).optional())
+        .map_err(failed)?;
+    let (sequence, record_digest) = match last {
+        Some((sequence, bytes)) => (sequence.unsigned_abs(), Some(digest(&bytes)?)),
+        None => (0, None),
+    };
+    Ok(Head { store_id: store_id.to_owned(), sequence, record_digest })
+}
+
+/// The number of the last event.
+pub(super) fn last_seq(conn: &Connection) -> Result<u64, StoreError> {
+    let last: Option<i64> = conn
+        .prepare_cached("SELECT max(seq) FROM event")
+        .and_then(|mut s| s.query_row([], |r| r.get(0)))
+        .map_err(failed)?;
+    Ok(last.unwrap_or(0).unsigned_abs())
+}
+
+/// What only this event at this place has.
+pub(super) fn event_digest(seq: u64, item: i64, body: &[u8]) -> Digest {
+    let mut bytes = Vec::with_capacity(body.len() + 16);
+    bytes.extend_from_slice(&seq.to_be_bytes());
+    bytes.extend_from_slice(&item.to_be_bytes());
+    bytes.extend_from_slice(body);
+    Digest::of_bytes(&bytes)
+}
+
+fn digest_at(conn: &Connection, seq: u64) -> Result<Option<Digest>, StoreError> {
+    conn.prepare_cached("SELECT item, body FROM event WHERE seq = ?1")
+        .and_then(|mut s| {
+            s.query_row([int(seq)], |r| Ok(event_digest(seq, r.get(0)?, r.get_ref(1)?.as_blob()?))).optional()
+        })
+        .map_err(failed)
+}
+
+/// Where the store stands.
+pub(super) fn head(conn: &Connection, store_id: &str) -> Result<StoreHead, StoreError> {
+    let events = last_seq(conn)?;
+    Ok(StoreHead { events, last_event: digest_at(conn, events)?, ledger: ledger_head(conn, store_id)? })
+}
+
+/// What contradicts the remembered head, in a sentence; a store that went on from it does not.
+pub(super) fn contradiction(conn: &Connection, known: &Remembered) -> Result<Option<String>, StoreError> {
+    let Remembered { epoch, head } = known;
+    let (events, ledger) = (last_seq(conn)?, &head.ledger);
+    if events < head.events {
+        return Ok(Some(format!("log shorter than remembered head {}: it has {events} events", head.events)));
+    }
+    if head.last_event.is_some() && digest_at(conn, head.events)? != head.last_event {
+        return Ok(Some(format!("event {} is not the one remembered at this place", head.events)));
+    }
+    let last = ledger_head(conn, &ledger.store_id)?.sequence;
+    if last < ledger.sequence {
+        return Ok(Some(format!("ledger shorter than remembered record {}: it has {last}", ledger.sequence)));
+    }
+    let at: Option<Vec<u8>> = conn
+        .prepare_cached("SELECT record_digest FROM approval WHERE sequence = ?1")
+        .and_then(|mut s| s.query_row([int(ledger.sequence)], |r| r.get(0)).optional())
+        .map_err(failed)?;
+    if at.map(|bytes| digest(&bytes)).transpose()? != ledger.record_digest {
+        return Ok(Some(format!("record {} is not the one remembered at this place", ledger.sequence)));
+    }
+    let now = schema::epoch(conn)?;
+    Ok((now < *epoch).then(|| format!("the store is of epoch {now}, epoch {epoch} is remembered")))
+}
+
+/// A page of a task's events, by revision.
+pub(super) fn events(
+    conn: &Connection,
+    task: i64,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Event>, StoreError> {
+    let mut find = conn
+        .prepare_cached(
+            "SELECT seq, body FROM event WHERE item = ?1 AND revision > ?2 ORDER BY revision LIMIT ?3",
+        )
+        .map_err(failed)?;
+    let mut rows = find.query(params![task, int(after), bound(limit)]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let seq: i64 = row.get(0).map_err(failed)?;
+        let body = row.get_ref(1).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+        found.push(serde_json::from_slice(body).map_err(|e| damaged("event", seq, e))?);
+    }
+    Ok(found)
+}
+
+/// The exact bytes of a submission's envelope.
+pub(super) fn envelope(conn: &Connection, task: i64, arrival: u64) -> Result<Option<Arc<[u8]>>, StoreError> {
+    conn.prepare_cached("SELECT envelope FROM message WHERE task = ?1 AND arrival = ?2")
+        .and_then(|mut s| {
+            s.query_row(params![task, int(arrival)], |r| Ok(Arc::from(r.get_ref(0)?.as_blob()?))).optional()
+        })
+        .map_err(failed)
+}
+
+fn sequenced(row: &Row<'_>) -> rusqlite::Result<Sequenced> {
+    let sequence: i64 = row.get(0)?;
+    Ok(Sequenced { sequence: sequence.unsigned_abs(), bytes: row.get(1)? })
+}
+
+/// A page of records, by sequence.
+pub(super) fn records(
+    conn: &Connection,
+    task: Option<i64>,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Sequenced>, StoreError> {
+    let sql = match task {
+        None => "SELECT sequence, record FROM approval WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
+        Some(_) => {
+            "SELECT sequence, record FROM approval WHERE sequence > ?1 AND task = ?3 ORDER BY version LIMIT ?2"
+        }
+    };
+    let mut find = conn.prepare_cached(sql).map_err(failed)?;
+    let found = match task {
+        None => find.query_map(params![int(after), bound(limit)], sequenced),
+        Some(task) => find.query_map(params![int(after), bound(limit), task], sequenced),
+    };
+    found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
+}
+
+/// One record.
+pub(super) fn record(conn: &Connection, approval_id: &str) -> Result<Option<Sequenced>, StoreError> {
+    conn.prepare_cached("SELECT sequence, record FROM approval WHERE approval_id = ?1")
+        .and_then(|mut s| s.query_row([approval_id], sequenced).optional())
+        .map_err(failed)
+}

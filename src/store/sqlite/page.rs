@@ -1,0 +1,315 @@
+//! Pages of tasks by keyset: each goes on from the last row's own key, so that its cost does not grow with the list.
+
+use super::connect::failed;
+use super::filter::{self, Names, Sql};
+use super::log::{self, PAGE};
+use super::quarantine;
+use crate::domain::attention::{Attention, Reason, Stuck};
+use crate::domain::ids::Timestamp;
+use crate::store::rows::{NEVER, decode, order_letter, reason_code};
+use crate::store::{DocketRow, OrderKey, Page, PageRequest, Scope, StoreError, Tallies, Tally};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params, params_from_iter};
+use std::cmp::Ordering;
+
+/// The longest cursor that is looked at.
+const LONGEST_CURSOR: usize = 16 << 10;
+
+/// A tab is counted up to here; past it the list is long, and how long exactly changes nothing.
+const COUNTED: u64 = 10_000;
+
+/// Where rows are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// What waits: tasks and entries, for one reason or any.
+    Waiting(Option<Reason>),
+    /// Every task (or those decided), with its docket row where it waits now.
+    Tasks { decided: bool },
+    /// Tasks that wait now.
+    TasksWaiting { decided: bool },
+    /// Tasks that do not.
+    TasksQuiet { decided: bool },
+}
+
+/// A key as a row has it: by what is ordered, then the item.
+#[derive(Clone, Debug, PartialEq)]
+struct Key(Vec<Value>);
+
+impl Key {
+    fn cmp(&self, other: &Key) -> Ordering {
+        let pairs = self.0.iter().zip(&other.0);
+        pairs.map(|(a, b)| compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// The opaque text: the order's letter, then integers as they are and text in hex.
+    fn print(&self, order: OrderKey) -> String {
+        let mut text = String::from(order_letter(order));
+        for value in &self.0 {
+            match value {
+                Value::Integer(n) => text.push_str(&format!(".{n}")),
+                Value::Text(t) => {
+                    text.push_str(".x");
+                    t.bytes().for_each(|b| text.push_str(&format!("{b:02x}")));
+                }
+                _ => {}
+            }
+        }
+        text
+    }
+
+    fn parse(text: &str, order: OrderKey) -> Option<Self> {
+        let rest = text.strip_prefix(order_letter(order)).filter(|_| text.len() <= LONGEST_CURSOR)?;
+        let values: Option<Vec<Value>> = rest.strip_prefix('.')?.split('.').map(parse_value).collect();
+        let values = values?;
+        let is_text = |v: &Value| matches!(v, Value::Text(_));
+        let fits = match order {
+            OrderKey::Task | OrderKey::Trace => values.len() == 2 && values.first().is_some_and(is_text),
+            OrderKey::Reason => values.len() == 3 && !values.first().is_some_and(is_text),
+            _ => values.len() == 2 && !values.first().is_some_and(is_text),
+        };
+        (fits && !values.iter().skip(1).any(is_text)).then_some(Key(values))
+    }
+}
+
+fn parse_value(word: &str) -> Option<Value> {
+    let Some(hex) = word.strip_prefix('x') else { return word.parse().ok().map(Value::Integer) };
+    let (pairs, odd) = hex.as_bytes().as_chunks::<2>();
+    if !odd.is_empty() {
+        return None;
+    }
+    let byte = |pair: &[u8; 2]| std::str::from_utf8(pair).ok().and_then(|p| u8::from_str_radix(p, 16).ok());
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    String::from_utf8(bytes?).ok().map(Value::Text)
+}
+
+fn compare(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        _ => Ordering::Equal,
+    }
+}
+
+/// One row of the index, before what it stands for is read.
+struct Found {
+    item: i64,
+    attention: Option<Attention>,
+    key: Key,
+}
+
+impl Source {
+    fn names(self) -> Names {
+        match self {
+            Source::Waiting(_) => Names { since: "d.since", docket: true, entries: true },
+            Source::TasksWaiting { .. } => Names { since: "d.since", docket: true, entries: false },
+            Source::Tasks { .. } => {
+                Names { since: "coalesce(d.since, t.entered_at)", docket: true, entries: false }
+            }
+            Source::TasksQuiet { .. } => Names { since: "t.entered_at", docket: false, entries: false },
+        }
+    }
+
+    fn item(self) -> &'static str {
+        if matches!(self, Source::Waiting(_) | Source::TasksWaiting { .. }) { "d.item" } else { "t.id" }
+    }
+
+    fn key(self, order: OrderKey) -> Vec<&'static str> {
+        let entries = self.names().entries;
+        let first = match order {
+            OrderKey::Since => self.names().since,
+            // An entry has no priority: it stands where a task without one stands.
+            OrderKey::Priority if entries => "coalesce(t.urgency, -1)",
+            OrderKey::Priority => "t.urgency",
+            OrderKey::Deadline if entries => "coalesce(t.deadline, 9223372036854775807)",
+            OrderKey::Deadline => "t.deadline",
+            OrderKey::Task if entries => "coalesce(t.task_id, q.task_id, '')",
+            OrderKey::Task => "t.task_id",
+            OrderKey::Trace if entries => "coalesce(t.trace_id, '')",
+            OrderKey::Trace => "t.trace_id",
+            OrderKey::Reason if self.names().docket && !matches!(self, Source::Tasks { .. }) => "d.reason",
+            OrderKey::Reason => "coalesce(d.reason, 5)",
+        };
+        match order {
+            OrderKey::Reason => vec![first, self.names().since, self.item()],
+            _ => vec![first, self.item()],
+        }
+    }
+
+    fn from(self, sql: &mut Sql, now: i64) {
+        let now = |sql: &mut Sql, text: &str| {
+            sql.push(text);
+            sql.push("d.since <= ");
+            sql.bind(now);
+            sql.push(" AND d.until > ");
+            sql.bind(now);
+        };
+        match self {
+            Source::Waiting(reason) => {
+                sql.push(" FROM docket d LEFT JOIN task t ON t.id = d.item LEFT JOIN quarantine q ON q.number = -d.item");
+                now(sql, " WHERE ");
+                if let Some(reason) = reason {
+                    sql.push(" AND d.reason = ");
+                    sql.bind(reason_code(Some(reason)));
+                }
+            }
+            Source::TasksWaiting { .. } => now(sql, " FROM docket d JOIN task t ON t.id = d.item WHERE "),
+            Source::Tasks { .. } => {
+                now(sql, " FROM task t LEFT JOIN docket d ON d.item = t.id AND ");
+                sql.push(" WHERE 1");
+            }
+            Source::TasksQuiet { .. } => {
+                now(sql, " FROM task t WHERE NOT EXISTS (SELECT 1 FROM docket d WHERE d.item = t.id AND ");
+                sql.push(")");
+            }
+        }
+        if let Source::Tasks { decided: true }
+        | Source::TasksWaiting { decided: true }
+        | Source::TasksQuiet { decided: true } = self
+        {
+            sql.push(" AND t.decided = 1");
+        }
+    }
+}
+
+/// The statement for a page from one source; one row more than asked for tells whether there are more.
+pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, StoreError> {
+    let key = source.key(request.order.key);
+    let mut sql = Sql::default();
+    let waits = source.names().docket;
+    sql.push(&format!("SELECT {}", source.item()));
+    sql.push(if waits { ", d.reason, d.stuck, d.since, d.until, " } else { ", NULL, NULL, NULL, NULL, " });
+    sql.push(&key.join(", "));
+    source.from(&mut sql, request.now.0);
+    let down = request.order.descending != request.backwards;
+    if let Some(cursor) = &request.after {
+        let at = Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor)?;
+        sql.push(&format!(" AND ({}) {} (", key.join(", "), if down { "<" } else { ">" }));
+        for (n, value) in at.0.into_iter().enumerate() {
+            sql.push(if n == 0 { "" } else { ", " });
+            sql.bind(value);
+        }
+        sql.push(")");
+    }
+    filter::conditions(&mut sql, &request.query, source.names(), request.now.0, &request.me);
+    let direction = if down { " DESC" } else { "" };
+    sql.push(&format!(" ORDER BY {}{direction}", key.join(&format!("{direction}, "))));
+    sql.push(" LIMIT ");
+    sql.bind(i64::try_from(request.limit.min(PAGE) + 1).unwrap_or(i64::MAX));
+    Ok(sql)
+}
+
+/// The sources of a scope. Where an order mixes what waits with what does not by time, each has an index of its own
+/// and the two are merged here.
+pub(super) fn sources(scope: Scope, order: OrderKey) -> Vec<Source> {
+    let by_time = order == OrderKey::Since;
+    match scope {
+        Scope::Waiting => vec![Source::Waiting(None)],
+        Scope::Reason(reason) => vec![Source::Waiting(Some(reason))],
+        Scope::Decided | Scope::Everything => {
+            let decided = scope == Scope::Decided;
+            if by_time {
+                vec![Source::TasksWaiting { decided }, Source::TasksQuiet { decided }]
+            } else {
+                vec![Source::Tasks { decided }]
+            }
+        }
+    }
+}
+
+/// Reads a page.
+pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<DocketRow>, StoreError> {
+    let mut found = Vec::new();
+    for source in sources(request.scope, request.order.key) {
+        let sql = statement(source, request)?;
+        let mut find = conn.prepare_cached(&sql.text).map_err(failed)?;
+        let mut rows = find.query(params_from_iter(sql.values)).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            found.push(found_in(row)?);
+        }
+    }
+    let down = request.order.descending != request.backwards;
+    found.sort_by(|a, b| if down { b.key.cmp(&a.key) } else { a.key.cmp(&b.key) });
+    let limit = request.limit.min(PAGE);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    if request.backwards {
+        found.reverse();
+    }
+    let rows: Result<Vec<DocketRow>, StoreError> =
+        found.into_iter().map(|f| whole(conn, f, request.order.key)).collect();
+    Ok(Page { rows: rows?, more })
+}
+
+fn found_in(row: &Row<'_>) -> Result<Found, StoreError> {
+    let columns = row.as_ref().column_count();
+    let key: Result<Vec<Value>, _> = (5..columns).map(|n| row.get(n)).collect();
+    let reason: Option<i64> = row.get(1).map_err(failed)?;
+    let reason = reason.and_then(|code| decode(&Reason::ALL, code));
+    let attention = match reason {
+        None => None,
+        Some(reason) => {
+            let until: i64 = row.get(4).map_err(failed)?;
+            Some(Attention {
+                reason,
+                stuck: decode(&Stuck::ALL, row.get(2).map_err(failed)?),
+                since: Timestamp(row.get(3).map_err(failed)?),
+                until: (until != NEVER).then_some(Timestamp(until)),
+            })
+        }
+    };
+    Ok(Found { item: row.get(0).map_err(failed)?, attention, key: Key(key.map_err(failed)?) })
+}
+
+fn whole(conn: &Connection, found: Found, order: OrderKey) -> Result<DocketRow, StoreError> {
+    let Found { item, attention, key } = found;
+    let cursor = key.print(order);
+    if item > 0 {
+        let task = log::task_numbered(conn, item)?;
+        let task = task.ok_or_else(|| super::connect::damaged("task", item, "has no snapshot"))?;
+        return Ok(DocketRow { task: Some(task), entry: None, attention, cursor });
+    }
+    let entry = quarantine::entry(conn, -item)?;
+    let entry = entry.ok_or_else(|| super::connect::damaged("quarantine entry", -item, "is not there"))?;
+    Ok(DocketRow { task: None, entry: Some(entry), attention, cursor })
+}
+
+/// Counts every tab.
+pub(super) fn tallies(conn: &Connection, now: Timestamp) -> Result<Tallies, StoreError> {
+    let of = |reason| count(conn, BY_REASON, params![reason_code(Some(reason)), now.0, COUNTED_SQL]);
+    let mut tallies = Tallies {
+        needs_review: of(Reason::NeedsReview)?,
+        waiting: of(Reason::WaitingHuman)?,
+        input: of(Reason::InputRequired)?,
+        auth: of(Reason::AuthRequired)?,
+        stuck: of(Reason::Stuck)?,
+        quarantine: count(
+            conn,
+            "SELECT count(*) FROM (SELECT 1 FROM quarantine WHERE settled = 0 LIMIT ?1)",
+            params![COUNTED_SQL],
+        )?,
+        decided: count(
+            conn,
+            "SELECT count(*) FROM (SELECT 1 FROM task WHERE decided = 1 LIMIT ?1)",
+            params![COUNTED_SQL],
+        )?,
+        all: Tally::default(),
+    };
+    let reasons = [tallies.needs_review, tallies.waiting, tallies.input, tallies.auth, tallies.stuck];
+    let sum: u64 = reasons.iter().map(|t| t.count).sum();
+    let capped = sum > COUNTED || reasons.iter().any(|t| t.capped);
+    tallies.all = Tally { count: sum.min(COUNTED), capped };
+    Ok(tallies)
+}
+
+/// One more than is counted, to tell whether there are more.
+const COUNTED_SQL: i64 = 10_001;
+
+pub(super) const BY_REASON: &str = "SELECT count(*) FROM (SELECT 1 FROM docket \
+     WHERE reason = ?1 AND since <= ?2 AND until > ?2 LIMIT ?3)";
+
+fn count(conn: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<Tally, StoreError> {
+    let found: i64 =
+        conn.prepare_cached(sql).and_then(|mut s| s.query_row(values, |r| r.get(0))).map_err(failed)?;
+    let found = found.unsigned_abs();
+    Ok(Tally { count: found.min(COUNTED), capped: found > COUNTED })
+}
