@@ -120,6 +120,8 @@ pub async fn run(
     drop(session);
     guard.leave();
     match ended {
+        // The hook gave the terminal back under the loop's feet: that it failed then is not the news.
+        Err(Error::Terminal(_)) if terminal::has_panicked() => Err(Error::Panicked),
         Err(Error::Terminal(error)) if terminal::is_gone(&error) => Ok(Ended::By(End::HungUp)),
         ended => ended,
     }
@@ -137,6 +139,9 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
+        for effect in self.app.opening() {
+            self.runtime.carry_out(effect);
+        }
         let mut input = Input::open()?;
         if self.terminal.backend_mut().ask_background()? {
             input.expect_background();
