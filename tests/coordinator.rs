@@ -50,3 +50,9 @@ mod local {
         feed: changes_come_in_order_once, followers_do_not_disturb_each_other, a_scoped_follower_sees_its_tasks;
     }
 }
+
+/// Fault 32, for the feed: what another process commits is heard, in order, without being told by anybody.
+#[test]
+fn changes_of_another_process_are_followed() {
+    common::block_on(feed::of_another_process(&LocalHouse::new()));
+}

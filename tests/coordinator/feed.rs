@@ -2,6 +2,8 @@
 
 use crate::common;
 use crate::world::*;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tribunal::coordinator::{Change, Coordinator, Cursor};
 use tribunal::domain::actor::{Pattern, Role, Scope};
@@ -76,4 +78,32 @@ pub async fn a_scoped_follower_sees_its_tasks(h: &dyn House) {
     let changes = vera.follow(Cursor::default()).await.unwrap();
     assert!(changes.iter().all(|c| c.task_id == Some(id("Q"))), "{changes:?}");
     assert_eq!(changes.len(), 2, "created and delivered");
+}
+
+pub async fn of_another_process(h: &LocalHouse) {
+    ready(h, "last").await;
+    let follower = tokio::spawn(until_over(reviewer(h), "last"));
+    let binary = |args: &[&str], input: Vec<u8>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tribunal"));
+        command.args(args).arg("--store").arg(h.place.path()).stdin(Stdio::piped()).stdout(Stdio::null());
+        for name in ["TRIBUNAL_CONFIG_DIR", "TRIBUNAL_DATA_DIR", "TRIBUNAL_STATE_DIR"] {
+            command.env(name, h.place.dir.path().join("state"));
+        }
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&input).unwrap();
+        assert!(child.wait().unwrap().success(), "{args:?}");
+    };
+    for n in 0..3 {
+        let line = [&common::asks(&format!("T-{n}"))[..], b"\n"].concat();
+        binary(&["ingest"], line);
+        conflict(h, &format!("mine-{n}")).await;
+    }
+    binary(
+        &["transition", "last", "--to", "canceled", "--expect-version", "2", "--reason", "enough"],
+        Vec::new(),
+    );
+    let changes = follower.await.unwrap();
+    in_order(&changes);
+    let heard = |task: &str| changes.iter().any(|c| c.task_id == Some(id(task)));
+    assert!((0..3).all(|n| heard(&format!("T-{n}")) && heard(&format!("mine-{n}"))));
 }
