@@ -9,3 +9,4 @@ pub mod coordinator;
 pub mod domain;
 pub mod logging;
 pub mod store;
+pub mod tui;

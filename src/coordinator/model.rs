@@ -37,7 +37,7 @@ pub struct Whole {
 }
 
 /// What to list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ListRequest {
     /// From which tasks. A filter that names a state widens `Waiting` to every task.
     pub scope: Scope,

@@ -2,6 +2,8 @@
 
 mod input;
 #[cfg(test)]
+mod interleavings;
+#[cfg(test)]
 mod tests;
 
 pub use input::{Input, Part};

@@ -6,8 +6,10 @@
 //! value, strings by content; equal values in different bytes are `Spelling`, never silently equal.
 
 mod align;
+mod few;
 mod hash;
 mod inline;
+mod kin;
 mod lines;
 mod number;
 pub(crate) mod scan;

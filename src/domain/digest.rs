@@ -1,7 +1,7 @@
 //! Digest schemes, pinned and versioned (contract section 3): strict on the bytes received, exact to the byte.
 //!
-//! Two walks over the text, no tree. [`scan`](mod@scan) checks every rule of the grammar and notes which
-//! objects are out of order; [`print`] then writes the canonical form straight into the hash, copying whole
+//! Two walks over the text, no tree. `scan` checks every rule of the grammar and notes which
+//! objects are out of order; `print` then writes the canonical form straight into the hash, copying whole
 //! runs of text that are canonical already and visiting the members of a noted object in their sorted order.
 //! So the memory needed besides the input is a few bytes per member out of order, whatever the size.
 

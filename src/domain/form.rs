@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use super::text::{Untrusted, reveal};
@@ -122,10 +123,13 @@ pub struct Choice {
     pub value: Value,
     /// What is shown.
     pub title: Untrusted,
+    /// What it means.
+    pub description: Option<Untrusted>,
 }
 
-/// What a person put into a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a person put into a field; serializable, because drafts are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Entry {
     /// Nothing: the property is left out.
     Absent,
@@ -208,7 +212,8 @@ impl Form {
         read::form(schema)
     }
 
-    /// Makes the answer from what was entered, keyed by the raw field name, and validates it.
+    /// Makes the answer from what was entered, keyed by the raw field name, and validates it. Text that looks
+    /// like a credential is refused, alone or as the value of a field that asks for one.
     ///
     /// # Errors
     /// Everything that is wrong, by field.

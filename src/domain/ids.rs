@@ -31,9 +31,9 @@ impl From<&str> for TaskId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
-/// The years RFC 3339 can print: 0000 to 9999.
+/// The years RFC 3339 can print: 0000 to 9999, cut at the end where `jiff` ends.
 const EARLIEST: i64 = -62_167_219_200_000;
-const LATEST: i64 = 253_402_300_799_999;
+const LATEST: i64 = 253_402_207_200_000;
 
 impl Timestamp {
     /// Reads an RFC 3339 date-time with an offset; digits below a millisecond are dropped.

@@ -21,4 +21,6 @@ pub mod refusal;
 pub mod runtime;
 pub mod secret;
 pub mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod text;

@@ -1,58 +1,34 @@
 //! Aligns two arrays by the hashes of their elements, in time and stack bounded for any input.
 //!
-//! First common ends are cut off, then elements that occur exactly once on both sides are matched (the longest
-//! run of them that keeps its order, as in patience diff). What lies between those anchors goes to imara-diff.
-//! The anchors matter: the histogram algorithm alone recurses as deep as a hostile input wants.
+//! Common ends are cut off; then what occurs exactly once on both sides is matched (the longest run of it that
+//! keeps its order, as in patience diff): single elements first, then, in what lies between, short and longer
+//! sequences. Small gaps go to imara-diff; on large ones it takes quadratic time (two minutes for 300 000 random
+//! bits) and recurses as deep as a hostile input wants, so large gaps without an anchor are tried for a
+//! few edits and else paired by position.
 
 use imara_diff::{Algorithm, Diff, Token};
 
-use super::DiffError;
+use super::few::{Edit, few};
+use super::{DiffError, hash};
 
-/// Gaps up to this many elements are aligned by histogram, whose recursion then stays below a thousand calls.
-const HISTOGRAM: usize = 1 << 16;
-/// Gaps up to this many elements are aligned by Myers with its heuristics; larger ones are paired by position.
-const MYERS: usize = 1 << 20;
+/// Gaps of at most this many elements are aligned by imara-diff.
+const SMALL: usize = 1 << 11;
+/// How many elements in a row have to be unique together to be an anchor, level by level.
+const WIDTHS: [usize; 3] = [1, 6, 32];
 
-/// What to do next: `paired` elements of both sides belong together (equal or not), then some are only in A,
-/// then some only in B.
+/// What comes next: `equal` elements of both sides, then a run of A that stands against a run of B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ops {
-    pub(super) paired: usize,
+    pub(super) equal: usize,
     pub(super) removed: usize,
     pub(super) added: usize,
 }
 
-/// A stretch of both sides, as positions.
-#[derive(Clone, Copy)]
-struct Gap {
-    a: (usize, usize),
-    b: (usize, usize),
-}
-
 /// Aligns two lists of hashes. The ops cover both lists wholly and in order.
 pub(super) fn align(a: &[u64], b: &[u64], cancelled: impl Fn() -> bool) -> Result<Vec<Ops>, DiffError> {
-    let mut out = Script { ops: Vec::new() };
-    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let rest = a.len().min(b.len()) - start;
-    let end = a.iter().rev().zip(b.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    let (middle_a, middle_b) = (slice(a, start, a.len() - end), slice(b, start, b.len() - end));
-    out.paired(start);
-    let (tokens_a, tokens_b, kinds) = intern(middle_a, middle_b);
-    let mut at = (0, 0);
-    for (next_a, next_b) in anchors(&tokens_a, &tokens_b, kinds) {
-        // Anchors that follow one another, the common case, have no gap between them.
-        if (next_a, next_b) != at {
-            if cancelled() {
-                return Err(DiffError::Cancelled);
-            }
-            out.gap(&tokens_a, &tokens_b, Gap { a: (at.0, next_a), b: (at.1, next_b) });
-        }
-        out.paired(1);
-        at = (next_a + 1, next_b + 1);
-    }
-    out.gap(&tokens_a, &tokens_b, Gap { a: (at.0, tokens_a.len()), b: (at.1, tokens_b.len()) });
-    out.paired(end);
-    Ok(out.ops)
+    let mut script = Script { ops: Vec::new(), cancelled };
+    script.gap(a, b, &WIDTHS)?;
+    Ok(script.ops)
 }
 
 fn slice<T>(list: &[T], from: usize, to: usize) -> &[T] {
@@ -61,16 +37,30 @@ fn slice<T>(list: &[T], from: usize, to: usize) -> &[T] {
 
 /// Small numbers for hashes, the same on both sides, and how many there are. By sorting: no hash table to flood.
 fn intern(a: &[u64], b: &[u64]) -> (Vec<Token>, Vec<Token>, u32) {
-    let mut kinds: Vec<u64> = a.iter().chain(b).copied().collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let token =
-        |hash: &u64| Token(kinds.binary_search(hash).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or(0));
-    (
-        a.iter().map(token).collect(),
-        b.iter().map(token).collect(),
-        u32::try_from(kinds.len()).unwrap_or(u32::MAX),
-    )
+    let mut sorted: Vec<(u64, u32)> = a.iter().chain(b).copied().zip(0u32..).collect();
+    sorted.sort_unstable();
+    let mut tokens = vec![Token(0); sorted.len()];
+    let (mut kinds, mut last) = (0u32, None);
+    for (hash, at) in sorted {
+        kinds += u32::from(last != Some(hash));
+        last = Some(hash);
+        if let Some(token) = tokens.get_mut(at as usize) {
+            *token = Token(kinds - 1);
+        }
+    }
+    let right = tokens.split_off(a.len());
+    (tokens, right, kinds)
+}
+
+/// Whether any token is on both sides.
+fn anything_shared(a: &[Token], b: &[Token], kinds: u32) -> bool {
+    let mut seen = vec![false; kinds as usize];
+    for token in a {
+        if let Some(seen) = seen.get_mut(token.0 as usize) {
+            *seen = true;
+        }
+    }
+    b.iter().any(|token| seen.get(token.0 as usize) == Some(&true))
 }
 
 /// Positions in A and B of tokens that occur once on each side, the longest list ascending on both.
@@ -113,50 +103,112 @@ fn anchors(a: &[Token], b: &[Token], kinds: u32) -> Vec<(usize, usize)> {
     run
 }
 
-struct Script {
+struct Script<C> {
     ops: Vec<Ops>,
+    cancelled: C,
 }
 
-impl Script {
-    fn paired(&mut self, count: usize) {
+impl<C: Fn() -> bool> Script<C> {
+    fn check(&self) -> Result<(), DiffError> {
+        if (self.cancelled)() { Err(DiffError::Cancelled) } else { Ok(()) }
+    }
+
+    fn equal(&mut self, count: usize) {
         match self.ops.last_mut() {
-            Some(last) if last.removed + last.added == 0 => last.paired += count,
-            _ => self.ops.push(Ops { paired: count, ..Ops::default() }),
+            _ if count == 0 => {}
+            Some(last) if last.removed + last.added == 0 => last.equal += count,
+            _ => self.ops.push(Ops { equal: count, ..Ops::default() }),
         }
     }
 
-    /// `removed` elements of A stand against `added` of B: as many as possible are changes.
     fn replaced(&mut self, removed: usize, added: usize) {
-        let both = removed.min(added);
-        self.paired(both);
-        if let Some(last) = self.ops.last_mut() {
-            last.removed += removed - both;
-            last.added += added - both;
+        match self.ops.last_mut() {
+            Some(last) => (last.removed, last.added) = (last.removed + removed, last.added + added),
+            None => self.ops.push(Ops { removed, added, ..Ops::default() }),
         }
     }
 
-    fn gap(&mut self, a: &[Token], b: &[Token], gap: Gap) {
-        let (a, b) = (slice(a, gap.a.0, gap.a.1), slice(b, gap.b.0, gap.b.1));
-        let most = a.len().max(b.len());
-        if a.is_empty() || b.is_empty() || most > MYERS {
-            return self.replaced(a.len(), b.len());
+    /// Aligns what lies between two anchors. Recursion ends with the widths.
+    fn gap(&mut self, a: &[u64], b: &[u64], widths: &[usize]) -> Result<(), DiffError> {
+        let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let (a, b) = (a.get(start..).unwrap_or_default(), b.get(start..).unwrap_or_default());
+        let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+        let (a, b) = (slice(a, 0, a.len() - end), slice(b, 0, b.len() - end));
+        self.equal(start);
+        if a.is_empty() || b.is_empty() {
+            self.replaced(a.len(), b.len());
+        } else if a.len().max(b.len()) <= SMALL {
+            self.small(a, b)?;
+        } else if let Some((&width, wider)) = widths.split_first() {
+            self.between_anchors(a, b, width, wider)?;
+        } else {
+            self.rest(a, b)?;
         }
-        let algorithm = if most <= HISTOGRAM { Algorithm::Histogram } else { Algorithm::Myers };
-        let (a, b, kinds) = renumber(a, b);
+        self.equal(end);
+        Ok(())
+    }
+
+    fn between_anchors(
+        &mut self,
+        a: &[u64],
+        b: &[u64],
+        width: usize,
+        wider: &[usize],
+    ) -> Result<(), DiffError> {
+        self.check()?;
+        let found = {
+            let (tokens_a, tokens_b, kinds) = intern(&sequences(a, width), &sequences(b, width));
+            if !anything_shared(&tokens_a, &tokens_b, kinds) {
+                return self.rest(a, b);
+            }
+            anchors(&tokens_a, &tokens_b, kinds)
+        };
+        let mut at = (0, 0);
+        for (next_a, next_b) in found {
+            // Anchors that follow one another, the common case, have no gap between them.
+            if (next_a, next_b) != at {
+                self.gap(slice(a, at.0, next_a), slice(b, at.1, next_b), wider)?;
+            }
+            self.equal(1);
+            at = (next_a + 1, next_b + 1);
+        }
+        self.gap(slice(a, at.0, a.len()), slice(b, at.1, b.len()), wider)
+    }
+
+    /// A large gap in which nothing is unique: a few edits, or by position.
+    fn rest(&mut self, a: &[u64], b: &[u64]) -> Result<(), DiffError> {
+        self.check()?;
+        let Some(edits) = few(a, b) else {
+            self.replaced(a.len(), b.len());
+            return Ok(());
+        };
+        for edit in edits {
+            match edit {
+                Edit::Equal(count) => self.equal(count),
+                Edit::Remove => self.replaced(1, 0),
+                Edit::Add => self.replaced(0, 1),
+            }
+        }
+        Ok(())
+    }
+
+    fn small(&mut self, a: &[u64], b: &[u64]) -> Result<(), DiffError> {
+        self.check()?;
+        let (tokens_a, tokens_b, kinds) = intern(a, b);
         let mut diff = Diff::default();
-        diff.compute_with(algorithm, &a, &b, kinds);
+        diff.compute_with(Algorithm::Histogram, &tokens_a, &tokens_b, kinds);
         let mut at = 0;
         for hunk in diff.hunks() {
-            self.paired((hunk.before.start - at) as usize);
+            self.equal((hunk.before.start - at) as usize);
             self.replaced(hunk.before.len(), hunk.after.len());
             at = hunk.before.end;
         }
-        self.paired(a.len().saturating_sub(at as usize));
+        self.equal(a.len().saturating_sub(at as usize));
+        Ok(())
     }
 }
 
-/// Tokens counted from 0 within one gap: the histogram makes tables as long as the largest token.
-fn renumber(a: &[Token], b: &[Token]) -> (Vec<Token>, Vec<Token>, u32) {
-    let widen = |list: &[Token]| list.iter().map(|token| u64::from(token.0)).collect::<Vec<_>>();
-    intern(&widen(a), &widen(b))
+/// The hash of each `width` elements in a row.
+fn sequences(list: &[u64], width: usize) -> Vec<u64> {
+    list.windows(width).map(|row| row.iter().fold(0, |sum, &element| hash::mix(sum, element))).collect()
 }

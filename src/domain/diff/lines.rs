@@ -62,7 +62,7 @@ enum Part {
 
 impl Lines {
     /// Indexes the text as pretty-printed lines, two spaces a level, literals as they are written.
-    /// Refuses a text over 4 GiB and, unlike [`Lines::raw`], one that is not JSON.
+    /// Refuses a text over 4 GiB and, unlike [`Lines::raw`], one that is not JSON; errors name side A.
     pub fn pretty(text: Arc<[u8]>) -> Result<Self, DiffError> {
         Self::index(text, true)
     }

@@ -142,6 +142,21 @@ fn a_shifted_array_keeps_its_elements() {
 }
 
 #[test]
+fn a_changed_element_meets_its_former_self_beside_an_inserted_one() {
+    let expected = [
+        "added missing /0: missing -> {\"id\":0,\"v\":5,\"w\":7}",
+        "= 2 under /0",
+        "changed /0/v /1/v: 1 -> 2",
+        "removed /1 missing: {\"id\":9} -> missing",
+        "= 1 under /2",
+        "changed /2/v /2/v: 3 -> 4",
+    ];
+    let a = r#"[{"id":1,"v":1,"w":6},{"id":9},{"id":2,"v":3}]"#;
+    let b = r#"[{"id":0,"v":5,"w":7},{"id":1,"v":2,"w":6},{"id":2,"v":4}]"#;
+    assert_eq!(shown(a, b), expected);
+}
+
+#[test]
 fn pointers_follow_rfc_6901() {
     // The names of RFC 6901 section 5, and their pointers.
     let a = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"~1":9,"é\u0000":1}"#;

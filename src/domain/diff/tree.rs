@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::kin::Kin;
 use super::scan::{Scanner, Span, Syntax, Token, scalar_end, skip_space, string_end};
 use super::{DiffError, Limit, Limits, Side, hash, number, text};
 
@@ -124,6 +125,17 @@ impl<'t> Tree<'t> {
     /// The hash of a value's canonical content.
     pub(super) fn hash(&self, child: Child) -> u64 {
         self.node(child).map_or_else(|| scalar_hash(self.bytes(child.value)), |node| node.hash)
+    }
+
+    /// What a value is made of, as far as its first few dozen parts tell.
+    pub(super) fn kin(&self, child: Child) -> Kin {
+        let part = |part: Child| match part.key {
+            Some(_) => hash::mix(hash::bytes(hash::STRING, &self.name(part)), self.hash(part)),
+            None => self.hash(part),
+        };
+        let mut parts: Vec<u64> = self.children(child).take(64).map(part).collect();
+        parts.sort_unstable();
+        Kin { first: self.first(child), parts }
     }
 
     /// The content of a member's name.

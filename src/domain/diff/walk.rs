@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::scan::Span;
 use super::tree::{Child, Tree};
-use super::{DiffError, Kind, Limit, Limits, Row, Side, Spellings, align, number, text};
+use super::{DiffError, Kind, Limit, Limits, Row, Side, Spellings, align, kin, number, text};
 
 /// One step of a pointer on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,35 +262,61 @@ impl Walk<'_, '_> {
         out
     }
 
-    /// Elements, aligned by their hashes; unmatched runs are paired in order.
+    /// Elements, aligned by their hashes; runs without a match are paired, so that what changed is descended into.
     fn array(&mut self, at: At, a: Child, b: Child) -> Result<bool, DiffError> {
         let hashes = |tree: &Tree<'_>, parent| tree.children(parent).map(|child| tree.hash(child)).collect();
         let (left, right): (Vec<u64>, Vec<u64>) = (hashes(self.a, a), hashes(self.b, b));
-        let steps = align::align(&left, &right, || self.cancel.load(Ordering::Relaxed))?;
+        let ops = align::align(&left, &right, || self.cancel.load(Ordering::Relaxed))?;
         drop((left, right));
         let before = self.found.rows.len();
         let (mut lefts, mut rights) = ((0u32..).zip(self.a.children(a)), (0u32..).zip(self.b.children(b)));
         let mut run: Option<Run> = None;
-        for step in steps {
-            for _ in 0..step.paired {
+        for op in ops {
+            for _ in 0..op.equal {
                 let (Some(left), Some(right)) = (lefts.next(), rights.next()) else { break };
                 run = self.element(at, run, left, right)?;
             }
-            if step.removed + step.added > 0 {
-                self.flush(at, run.take())?;
-            }
-            for (index, left) in lefts.by_ref().take(step.removed) {
-                self.single(at, Some((Step::Index(index), left)), None)?;
-            }
-            for (index, right) in rights.by_ref().take(step.added) {
-                self.single(at, None, Some((Step::Index(index), right)))?;
-            }
+            let left: Vec<_> = lefts.by_ref().take(op.removed).collect();
+            let right: Vec<_> = rights.by_ref().take(op.added).collect();
+            run = self.replaced(at, run, &left, &right)?;
         }
         let differs = self.found.rows.len() > before;
         if differs {
             self.flush(at, run)?;
         }
         Ok(differs)
+    }
+
+    /// Compares a run of A with the run of B that stands in its place.
+    fn replaced(
+        &mut self,
+        at: At,
+        mut run: Option<Run>,
+        lefts: &[(u32, Child)],
+        rights: &[(u32, Child)],
+    ) -> Result<Option<Run>, DiffError> {
+        let pairs: Box<dyn Iterator<Item = kin::Pair>> = if kin::worthwhile(lefts.len(), rights.len()) {
+            let kin = |tree: &Tree<'_>, run: &[(u32, Child)]| {
+                run.iter().map(|(_, child)| tree.kin(*child)).collect()
+            };
+            let (left, right): (Vec<_>, Vec<_>) = (kin(self.a, lefts), kin(self.b, rights));
+            Box::new(kin::by_likeness(&left, &right).into_iter())
+        } else {
+            Box::new(kin::in_order(lefts.len(), rights.len()))
+        };
+        let (mut lefts, mut rights) = (lefts.iter().copied(), rights.iter().copied());
+        for (in_a, in_b) in pairs {
+            let left = if in_a { lefts.next() } else { None };
+            let right = if in_b { rights.next() } else { None };
+            if let (Some(left), Some(right)) = (left, right) {
+                run = self.element(at, run, left, right)?;
+                continue;
+            }
+            self.flush(at, run.take())?;
+            let step = |(index, child)| (Step::Index(index), child);
+            self.single(at, left.map(step), right.map(step))?;
+        }
+        Ok(run)
     }
 
     /// Compares one pair of elements; the run of equal ones grows or, in front of a difference, is written.

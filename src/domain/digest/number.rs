@@ -1,6 +1,7 @@
 //! Numbers: when a literal is canonical as it stands, and how it is written when it is not.
 
 use super::problem::Problem;
+use super::string;
 
 /// CPython reads no longer integer than this (`sys.int_info.default_max_str_digits`).
 const PYTHON_DIGITS: usize = 4300;
@@ -22,11 +23,7 @@ impl<'a> Literal<'a> {
     /// The number that `rest`, a valid text, starts with.
     pub(super) fn at_start_of(rest: &'a str) -> Self {
         let bytes = rest.as_bytes();
-        let digits = |from: usize| {
-            let run = bytes.get(from..).unwrap_or_default();
-            let length = run.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(run.len());
-            run.get(..length).unwrap_or_default()
-        };
+        let digits = |from: usize| bytes.get(from..from + string::digits(bytes, from)).unwrap_or_default();
         let sign = usize::from(bytes.first() == Some(&b'-'));
         let whole = digits(sign);
         let mut end = sign + whole.len();
@@ -72,10 +69,13 @@ impl<'a> Literal<'a> {
             into.push(b'0');
             return if self.digits().next().is_some() { Err(Problem::Underflow) } else { Ok(()) };
         }
-        let shortest = Shortest::of(value);
-        shortest.write(&ECMASCRIPT, into);
-        let exact = self.is_integer() || self.digits().count() > DOUBLE_DIGITS;
-        if exact && !self.equals(&shortest) { Err(Problem::Precision) } else { Ok(()) }
+        let mut buffer = zmij::Buffer::new();
+        let shortest = buffer.format_finite(value);
+        ECMASCRIPT.print(shortest, value, into);
+        let exact = self.is_integer()
+            || self.whole.len() + self.fraction.len() > DOUBLE_DIGITS
+                && self.digits().count() > DOUBLE_DIGITS;
+        if exact && !self.equals(Literal::at_start_of(shortest)) { Err(Problem::Precision) } else { Ok(()) }
     }
 
     /// Writes the number as CPython's `repr` does.
@@ -85,7 +85,8 @@ impl<'a> Literal<'a> {
             into.extend_from_slice(text.as_bytes());
             return if self.whole.len() > PYTHON_DIGITS { Err(Problem::IntegerRange) } else { Ok(()) };
         }
-        Shortest::of(self.value()?).write(&PYTHON, into);
+        let value = self.value()?;
+        PYTHON.print(zmij::Buffer::new().format_finite(value), value, into);
         Ok(())
     }
 
@@ -102,11 +103,16 @@ impl<'a> Literal<'a> {
         self.whole.iter().chain(self.fraction).copied().skip_while(|&digit| digit == b'0')
     }
 
-    /// Whether the two are the same decimal number: digit by digit, no floating point.
-    fn equals(self, other: &Shortest) -> bool {
-        let mut digits = self.digits();
-        let same = other.digits().iter().all(|&digit| digits.next() == Some(digit));
-        same && digits.all(|digit| digit == b'0') && self.point() == i64::from(other.point)
+    /// Whether the two are the same decimal number, signs apart: digit by digit, no floating point.
+    fn equals(self, other: Literal<'_>) -> bool {
+        let (mut a, mut b) = (self.digits(), other.digits());
+        loop {
+            match (a.next(), b.next()) {
+                (None, None) => return self.point() == other.point(),
+                (a, b) if a.unwrap_or(b'0') != b.unwrap_or(b'0') => return false,
+                _ => {}
+            }
+        }
     }
 
     /// The power of ten before the first significant digit: 1 for `5`, 0 for `0.5`, -1 for `0.05`.
@@ -123,104 +129,60 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// A way of writing a double.
+/// Where fixed and scientific notation part, and how either looks.
 struct Notation {
     /// Fixed notation is used while `low < point <= high`.
-    low: i32,
-    high: i32,
-    /// What follows a whole number in fixed notation.
-    whole: &'static [u8],
+    low: i64,
+    high: i64,
+    /// Whether a whole number in fixed notation ends in `.0`.
+    whole_has_fraction: bool,
     /// The least number of digits of an exponent.
     exponent_digits: usize,
 }
 
 /// ECMA-262, Number::toString.
-const ECMASCRIPT: Notation = Notation { low: -6, high: 21, whole: b"", exponent_digits: 1 };
-/// CPython, `float_repr_style` "short", format code `r`.
-const PYTHON: Notation = Notation { low: -4, high: 16, whole: b".0", exponent_digits: 2 };
+const ECMASCRIPT: Notation = Notation { low: -6, high: 21, whole_has_fraction: false, exponent_digits: 1 };
+/// CPython's `float.__repr__`.
+const PYTHON: Notation = Notation { low: -4, high: 16, whole_has_fraction: true, exponent_digits: 2 };
 
-/// The fewest digits that name a double: `0.DIGITS` times ten to the `point`, no zero at either end.
-struct Shortest {
-    negative: bool,
-    digits: [u8; DOUBLE_DIGITS],
-    count: usize,
-    point: i32,
-}
-
-impl Shortest {
-    fn of(value: f64) -> Self {
-        let mut shortest = Self { negative: value.is_sign_negative(), digits: [0; _], count: 0, point: 0 };
-        let mut buffer = zmij::Buffer::new();
-        let printed = buffer.format_finite(value);
-        let (mantissa, exponent) = printed.split_once('e').unwrap_or((printed, "0"));
-        let mut fraction = 0;
-        for byte in mantissa.trim_start_matches('-').bytes() {
-            if byte == b'.' {
-                fraction = 1;
-                continue;
-            }
-            // Zeros before the first digit move the point and are not kept; those after the last go below.
-            if shortest.count > 0 || byte != b'0' {
-                if let Some(digit) = shortest.digits.get_mut(shortest.count) {
-                    *digit = byte;
-                }
-                shortest.count += 1;
-                shortest.point += 1 - fraction;
-            } else {
-                shortest.point -= fraction;
-            }
+impl Notation {
+    /// Writes a finite double whose shortest digits are those of `shortest`, in whatever notation that is.
+    fn print(&self, shortest: &str, value: f64, into: &mut Vec<u8>) {
+        // Where both notations agree with each other and with `shortest`, nothing needs to be laid out.
+        let size = value.abs();
+        let same =
+            if shortest.contains('e') { !(1e-10..1e21).contains(&size) } else { size >= 1e-4 || size == 0.0 };
+        if same {
+            let whole = if self.whole_has_fraction { None } else { shortest.strip_suffix(".0") };
+            return into.extend_from_slice(whole.unwrap_or(shortest).as_bytes());
         }
-        shortest.point += exponent.parse().unwrap_or(0);
-        shortest.count = shortest.count.min(DOUBLE_DIGITS);
-        while shortest.digits().last() == Some(&b'0') {
-            shortest.count -= 1;
-        }
-        if shortest.count == 0 {
-            (shortest.digits, shortest.count, shortest.point) = ([b'0'; _], 1, 1);
-        }
-        shortest
-    }
-
-    fn digits(&self) -> &[u8] {
-        self.digits.get(..self.count).unwrap_or_default()
-    }
-
-    fn write(&self, notation: &Notation, into: &mut Vec<u8>) {
-        if self.negative {
+        if value < 0.0 {
             into.push(b'-');
         }
-        let digits = self.digits();
-        if self.point <= notation.low || self.point > notation.high {
-            return self.write_exponent(notation, into);
-        }
-        let before = usize::try_from(self.point).unwrap_or(0);
-        match digits.split_at_checked(before) {
-            Some((whole, fraction)) if !fraction.is_empty() => {
-                let zeros = usize::try_from(-self.point).unwrap_or(0);
-                into.extend_from_slice(if whole.is_empty() { b"0" } else { whole });
-                into.push(b'.');
-                into.resize(into.len() + zeros, b'0');
-                into.extend_from_slice(fraction);
+        // Very small or very large: one digit before the decimal point, or none, or all.
+        let literal = Literal::at_start_of(shortest);
+        let point = literal.point();
+        let mut digits = literal.digits();
+        if point <= self.low || point > self.high {
+            into.extend(digits.next());
+            let start = into.len();
+            into.push(b'.');
+            into.extend(digits);
+            if into.len() == start + 1 {
+                into.truncate(start);
             }
-            _ => {
-                into.extend_from_slice(digits);
-                into.resize(into.len() + before - digits.len(), b'0');
-                into.extend_from_slice(notation.whole);
-            }
+            into.extend_from_slice(if point < 1 { b"e-" } else { b"e+" });
+            let width = self.exponent_digits;
+            into.extend_from_slice(format!("{:0width$}", (point - 1).unsigned_abs()).as_bytes());
+        } else if point <= 0 {
+            into.extend_from_slice(b"0.");
+            into.extend((point..0).map(|_| b'0'));
+            into.extend(digits);
+        } else {
+            let start = into.len();
+            into.extend(digits);
+            let written = (into.len() - start) as i64;
+            into.extend((written..point).map(|_| b'0'));
         }
-    }
-
-    fn write_exponent(&self, notation: &Notation, into: &mut Vec<u8>) {
-        if let Some((first, rest)) = self.digits().split_first() {
-            into.push(*first);
-            if !rest.is_empty() {
-                into.push(b'.');
-                into.extend_from_slice(rest);
-            }
-        }
-        let exponent = self.point - 1;
-        into.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
-        let width = notation.exponent_digits;
-        into.extend_from_slice(format!("{:0width$}", exponent.unsigned_abs()).as_bytes());
     }
 }

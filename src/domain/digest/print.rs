@@ -211,7 +211,8 @@ impl<S: Sink> Printer<'_, S> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
         }
-        if self.text.get(start..self.at) != Some(gap) {
+        let plain = self.at == start && gap.is_empty();
+        if !plain && self.text.get(start..self.at) != Some(gap) {
             self.replace(start, gap.as_bytes());
         }
     }

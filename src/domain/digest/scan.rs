@@ -208,11 +208,9 @@ impl<W: Witness> Reader<'_, '_, W> {
 
     /// Reads one digit or more.
     fn digits(&mut self) -> Result<(), Rejection> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        if self.at == start { Err(self.fail()) } else { Ok(()) }
+        let count = string::digits(self.text.as_bytes(), self.at);
+        self.at += count;
+        if count == 0 { Err(self.fail()) } else { Ok(()) }
     }
 
     fn word(&mut self, word: &[u8]) -> Result<(), Rejection> {

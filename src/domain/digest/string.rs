@@ -37,6 +37,21 @@ fn special<const ASCII: bool>(word: u64) -> u64 {
     marks & HIGH
 }
 
+/// How many decimal digits there are from `at` on.
+pub(super) fn digits(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let (words, tail) = rest.as_chunks::<8>();
+    for (index, &word) in words.iter().enumerate() {
+        // A digit is 0x30 and at most 9; adding 0x76 carries anything greater into the high bit.
+        let value = u64::from_le_bytes(word) ^ (ONES * 0x30);
+        let found = (((value & !HIGH) + ONES * 0x76) | value) & HIGH;
+        if found != 0 {
+            return index * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    words.len() * 8 + tail.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(tail.len())
+}
+
 /// Reads the escape that `rest` starts with: the character, and how many bytes spell it.
 pub(super) fn escape(rest: &[u8]) -> Result<(char, usize), Problem> {
     let simple = match rest.get(1) {

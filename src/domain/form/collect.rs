@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::domain::secret::looks_like_secret;
 use crate::domain::text::reveal;
 
 use super::{Choice, Entry, Field, FieldError, Form, Kind, check, number, step};
@@ -42,7 +43,10 @@ fn value(field: &Field, entry: &Entry) -> Result<Option<Value>, String> {
     let value = match (&field.kind, entry) {
         (_, Entry::Absent) => return Ok(None),
         // An empty string is an answer; an empty number is none.
-        (Kind::Text { .. }, Entry::Text(text)) => Value::from(text.as_str()),
+        (Kind::Text { .. }, Entry::Text(text)) => {
+            no_secret(field, text)?;
+            Value::from(text.as_str())
+        }
         (_, Entry::Text(text)) if text.trim().is_empty() => return Ok(None),
         (Kind::Number(_), Entry::Text(text)) => number::number(text.trim())?,
         (Kind::Integer(_), Entry::Text(text)) => number::integer(text.trim())?,
@@ -63,6 +67,16 @@ fn value(field: &Field, entry: &Entry) -> Result<Option<Value>, String> {
         _ => return Err("this kind of field is not filled in like that".to_owned()),
     };
     Ok(Some(value))
+}
+
+/// Refuses what looks like a credential by itself, or would as the value of a field with this name.
+fn no_secret(field: &Field, text: &str) -> Result<(), String> {
+    let found =
+        looks_like_secret(text).or_else(|| looks_like_secret(&format!("{}: {text}", field.name.raw())));
+    match found {
+        Some(kind) => Err(format!("looks like {} and is refused. {}", kind.what(), kind.advice())),
+        None => Ok(()),
+    }
 }
 
 fn chosen(choices: &[Choice], index: usize) -> Result<Value, String> {

@@ -203,12 +203,12 @@ fn choices(keywords: &Keywords, kind: Option<&str>, pointer: &str) -> Result<Vec
     only(keywords, &[NOTES, &[way], if way == "enum" { &["enumNames"] } else { &[] }], pointer)?;
     let listed = keywords.get(way).into_iter();
     let choices: Vec<Choice> = match way {
-        "const" => listed.map(|value| choice(value, None)).collect(),
+        "const" => listed.map(|value| choice(value, None, None)).collect(),
         "enum" => {
             let names = keywords.get("enumNames").and_then(Value::as_array);
             let name = |index: usize| names.and_then(|names| names.get(index)).and_then(Value::as_str);
             let values = listed.filter_map(Value::as_array).flatten();
-            values.enumerate().map(|(index, value)| choice(value, name(index))).collect()
+            values.enumerate().map(|(index, value)| choice(value, name(index), None)).collect()
         }
         _ => {
             let branches = listed.filter_map(Value::as_array).flatten();
@@ -237,15 +237,15 @@ fn branch_choice(branch: &Value, pointer: &str) -> Result<Choice, NotFlat> {
     if !fits(branch.get("type").map(|kind| kind.as_str().unwrap_or("several types")), value) {
         return Err(not_flat(pointer, "a choice is not of the type that is asked for"));
     }
-    Ok(choice(value, branch.get("title").and_then(Value::as_str)))
+    Ok(choice(value, branch.get("title").and_then(Value::as_str), note(branch, "description")))
 }
 
-fn choice(value: &Value, title: Option<&str>) -> Choice {
+fn choice(value: &Value, title: Option<&str>, description: Option<Untrusted>) -> Choice {
     let title = title
         .map(str::to_owned)
         .or_else(|| value.as_str().map(str::to_owned))
         .unwrap_or_else(|| value.to_string());
-    Choice { value: value.clone(), title: Untrusted::new(title) }
+    Choice { value: value.clone(), title: Untrusted::new(title), description }
 }
 
 fn fits(kind: Option<&str>, value: &Value) -> bool {

@@ -65,7 +65,7 @@ pub struct Pin {
 }
 
 /// Walks a ledger record by record, in bounded memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Chain {
     pins: Vec<Pin>,
     store_id: Option<String>,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::model::{parse, patch, plain};
 use super::{Counts, diff};
+use crate::domain::diff::few::{Edit, few};
 use crate::domain::diff::{Kind, Side, inline, text};
 
 /// Number literals and the value each stands for.
@@ -158,6 +159,28 @@ proptest! {
         } else {
             prop_assert!(!diff.differences().is_empty());
         }
+    }
+
+    #[test]
+    fn a_few_edits_are_the_fewest((a, b) in (proptest::collection::vec(0u64..3, 0..20), proptest::collection::vec(0u64..3, 0..20))) {
+        let script = few(&a, &b).unwrap();
+        let (mut left, mut right, mut edits) = (a.iter(), b.iter(), 0);
+        for edit in script {
+            match edit {
+                Edit::Equal(count) => (0..count).for_each(|_| assert_eq!(left.next().unwrap(), right.next().unwrap())),
+                Edit::Remove => edits += usize::from(left.next().is_some()),
+                Edit::Add => edits += usize::from(right.next().is_some()),
+            }
+        }
+        prop_assert!(left.next().is_none() && right.next().is_none());
+        // The textbook table of longest common subsequences.
+        let mut table = vec![vec![0usize; b.len() + 1]; a.len() + 1];
+        for i in 0..a.len() {
+            for j in 0..b.len() {
+                table[i + 1][j + 1] = if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        prop_assert_eq!(edits, a.len() + b.len() - 2 * table[a.len()][b.len()]);
     }
 
     #[test]

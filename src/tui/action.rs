@@ -1,0 +1,248 @@
+//! The one table of actions: each named, bindable intention with its words, scopes, keys and danger.
+//!
+//! Keymap, help, palette, footer and configuration reference are all read from here, so a command cannot be
+//! listed in one place and missing in another. Handlers live in the screens.
+
+/// Where a key is valid. A layer names the scopes that are live while it is on top, most particular first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Everywhere, also while text is typed.
+    Always,
+    /// Everywhere except while text is typed.
+    Global,
+    /// Any list or scrolled body.
+    List,
+    /// Any text field.
+    Field,
+    /// A text field of one line, which `Enter` ends.
+    Line,
+    /// The queue of tasks.
+    Docket,
+    /// The candidates side by side.
+    Case,
+    /// The decision dialog, outside its text fields.
+    Decision,
+    /// The answer form, outside its text fields.
+    Answer,
+    /// Everything that happened to a task.
+    Timeline,
+    /// The ledger.
+    Approvals,
+    /// The dead letters.
+    Quarantine,
+    /// Agents and connection.
+    Agents,
+    /// Who must authorize what.
+    Authorization,
+}
+
+impl Scope {
+    /// The scope's word, as used in help and in the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Scope::Always => "always",
+            Scope::Global => "global",
+            Scope::List => "list",
+            Scope::Field => "field",
+            Scope::Line => "line",
+            Scope::Docket => "docket",
+            Scope::Case => "case",
+            Scope::Decision => "decision",
+            Scope::Answer => "answer",
+            Scope::Timeline => "timeline",
+            Scope::Approvals => "approvals",
+            Scope::Quarantine => "quarantine",
+            Scope::Agents => "agents",
+            Scope::Authorization => "authorization",
+        }
+    }
+
+    /// Every set of scopes that can be live together; within one set a key may mean only one thing.
+    pub const LIVE: &[&[Scope]] = &[
+        &[Scope::Line, Scope::Field, Scope::Always],
+        &[Scope::Docket, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Case, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Decision, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Answer, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Timeline, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Quarantine, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Agents, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Authorization, Scope::List, Scope::Global, Scope::Always],
+    ];
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Entry {
+    /// The action.
+    pub action: Action,
+    /// Its name in the configuration, kebab-case.
+    pub name: &'static str,
+    /// What it does, one sentence.
+    pub doc: &'static str,
+    /// The default keys of each scope it is valid in; a scope may have none.
+    pub keys: &'static [(Scope, &'static [&'static str])],
+    /// Whether it changes what is kept: ignored until its layer has been painted, marked `!` in help.
+    pub danger: bool,
+}
+
+impl Entry {
+    /// Whether the action is valid in `scope`.
+    pub fn valid_in(&self, scope: Scope) -> bool {
+        self.keys.iter().any(|(own, _)| *own == scope)
+    }
+}
+
+macro_rules! actions {
+    ($( $variant:ident $name:literal $(($danger:ident))? $doc:literal [ $( $scope:ident : $($key:literal)* ),+ ] )+) => {
+        /// A named, bindable intention.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Action { $( #[doc = $doc] $variant, )+ }
+
+        /// Every action, in the order help shows them.
+        pub const ACTIONS: &[Entry] = &[ $( Entry {
+            action: Action::$variant,
+            name: $name,
+            doc: $doc,
+            keys: &[ $( (Scope::$scope, &[ $($key),* ]) ),+ ],
+            danger: actions!(@danger $($danger)?),
+        }, )+ ];
+
+        impl Action {
+            /// The action's row in the table.
+            pub fn entry(self) -> &'static Entry {
+                match self { $( Action::$variant => {
+                    const ENTRY: Entry = Entry {
+                        action: Action::$variant,
+                        name: $name,
+                        doc: $doc,
+                        keys: &[ $( (Scope::$scope, &[ $($key),* ]) ),+ ],
+                        danger: actions!(@danger $($danger)?),
+                    };
+                    &ENTRY
+                } )+ }
+            }
+
+            /// The action with this name in the configuration.
+            pub fn named(name: &str) -> Option<Action> {
+                match name { $( $name => Some(Action::$variant), )+ _ => None }
+            }
+        }
+    };
+    (@danger danger) => { true };
+    (@danger) => { false };
+}
+
+actions! {
+    Back "back" "Goes back one step." [Always: "esc"]
+    Quit "quit" "Leaves tribunal." [Global: "q", Always: "ctrl-c"]
+    Help "help" "Lists the keys valid here." [Global: "?", Always: "f1"]
+    Palette "palette" "Lists every action, to run one by name." [Global: ":"]
+    Redraw "redraw" "Draws the whole screen anew." [Always: "ctrl-l"]
+    ToggleTheme "toggle-theme" "Changes to the next theme." [Global: "ctrl-t"]
+    Copy "copy" "Copies what is selected." [Global: "y"]
+
+    Down "down" "Moves down." [List: "j" "down", Line: "down"]
+    Up "up" "Moves up." [List: "k" "up", Line: "up"]
+    PageDown "page-down" "Moves down one page." [List: "pgdn" "ctrl-f", Line: "pgdn"]
+    PageUp "page-up" "Moves up one page." [List: "pgup" "ctrl-b", Line: "pgup"]
+    HalfPageDown "half-page-down" "Moves down half a page." [List: "ctrl-d"]
+    HalfPageUp "half-page-up" "Moves up half a page." [List: "ctrl-u"]
+    First "first" "Moves to the first row." [List: "g" "home"]
+    Last "last" "Moves to the last row." [List: "G" "end"]
+    Left "left" "Moves or scrolls left." [List: "h" "left"]
+    Right "right" "Moves or scrolls right." [List: "l" "right"]
+    JumpToNew "jump-to-new" "Moves to what arrived above." [List: "u"]
+
+    NextField "next-field" "Moves to the next field." [Field: "tab", Decision: "tab", Answer: "tab"]
+    PreviousField "previous-field" "Moves to the previous field."
+        [Field: "backtab", Decision: "backtab", Answer: "backtab"]
+    Accept "accept" "Takes what is typed or chosen." [Line: "enter"]
+    Submit "submit" (danger) "Sends the decision or the answer, once." [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s"]
+    Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
+    OpenEditor "open-editor" "Opens the text in the editor." [Field: "ctrl-o", Case: "E"]
+    ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
+
+    Open "open" "Opens what is selected."
+        [Docket: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Agents: "enter"]
+    NextTab "next-tab" "Shows the next tab." [Docket: "tab"]
+    PreviousTab "previous-tab" "Shows the previous tab." [Docket: "backtab"]
+    Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d"]
+    Answer "answer" "Answers the question this task waits for." [Docket: "a", Case: "a", Timeline: "a"]
+    Timeline "timeline" "Shows everything that happened to this task." [Docket: "t", Case: "t"]
+    Approvals "approvals" "Shows the approval records." [Docket: "A", Case: "A", Timeline: "A"]
+    Quarantine "quarantine" "Shows the messages that could not be admitted." [Docket: "Q"]
+    Agents "agents" "Shows the agents and the connection." [Docket: "C"]
+    Authorization "authorization" "Shows what this task needs authorized." [Docket: "z", Case: "z"]
+    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Approvals: "/", Quarantine: "/", Agents: "/"]
+    Sort "sort" "Sorts by the next column." [Docket: "s"]
+    ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
+    TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
+    Mark "mark" "Marks this task for an action on many." [Docket: "space"]
+    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Agents: "r" "f5"]
+
+    NextDifference "next-difference" "Moves to the next difference." [Case: "n"]
+    PreviousDifference "previous-difference" "Moves to the previous difference." [Case: "N"]
+    CycleView "cycle-view" "Shows differences, the whole, raw text or the tree." [Case: "v"]
+    ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w", Timeline: "w"]
+    FocusPane "focus-pane" "Moves to the other pane." [Case: "tab"]
+    NextPair "next-pair" "Compares with the next side." [Case: "]"]
+    PreviousPair "previous-pair" "Compares with the previous side." [Case: "["]
+    SwapSides "swap-sides" "Swaps left and right." [Case: "s"]
+    ToggleFold "toggle-fold" "Folds or unfolds this part." [Case: "enter" "space"]
+    ToggleFoldAll "toggle-fold-all" "Folds or unfolds everything." [Case: "f"]
+    ToggleAlign "toggle-align" "Pairs array elements by key, or by position." [Case: "m"]
+    ToggleBase "toggle-base" "Shows or hides the request." [Case: "B"]
+    ToggleBlind "toggle-blind" "Hides or shows the senders." [Case: "b"]
+    OpenEvidence "open-evidence" "Opens the evidence of this side, read-only." [Case: "e"]
+    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Approvals: "Y"]
+    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c"]
+
+    FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
+    CycleTime "cycle-time" "Shows time as local, UTC or relative." [Timeline: "c"]
+    ToggleDuplicates "toggle-duplicates" "Folds or unfolds duplicates." [Timeline: "x"]
+
+    Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
+    Export "export" "Writes the records to a file." [Approvals: "x"]
+    Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s"]
+
+    Readmit "readmit" (danger) "Delivers this message again, after an edit." [Quarantine: "r"]
+    Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]
+
+    Test "test" "Tries the connection to this agent." [Agents: "t"]
+    OpenLink "open-link" "Opens the link in the browser." [Authorization: "o"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kebab(variant: &str) -> String {
+        let mut name = String::new();
+        for (at, char) in variant.char_indices() {
+            if char.is_uppercase() && at > 0 {
+                name.push('-');
+            }
+            name.extend(char.to_lowercase());
+        }
+        name
+    }
+
+    #[test]
+    fn names_are_the_variants_in_kebab_case_and_docs_are_sentences() {
+        for entry in ACTIONS {
+            assert_eq!(entry.name, kebab(&format!("{:?}", entry.action)));
+            assert_eq!(Action::named(entry.name), Some(entry.action));
+            assert_eq!(entry.action.entry().name, entry.name);
+            assert!(entry.doc.ends_with('.') && entry.doc.starts_with(char::is_uppercase), "{}", entry.doc);
+        }
+        assert_eq!(Action::named("no-such"), None);
+    }
+
+    #[test]
+    fn what_changes_the_record_is_marked_dangerous() {
+        let dangerous: Vec<_> = ACTIONS.iter().filter(|e| e.danger).map(|e| e.name).collect();
+        assert_eq!(dangerous, ["submit", "readmit", "drop"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! What the screens want done: I/O as data, run by `runtime` and by the loop, never by a screen.
+
+use crate::coordinator::ListRequest;
+use crate::domain::decision::Decision;
+use crate::domain::ids::TaskId;
+
+/// One wish. Wishes are carried out in order.
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    /// Leave the program.
+    Quit,
+    /// Put this text on the clipboard.
+    Copy(String),
+    /// Draw the whole screen anew.
+    Redraw,
+    /// Ask the coordinator; the answer comes back as `Event::Reply` with this number.
+    Ask(u64, Box<Ask>),
+    /// Nobody waits for the answer to this request any more.
+    Cancel(u64),
+}
+
+/// One question to the coordinator. Each has the reply of the same name.
+#[derive(Debug, PartialEq)]
+pub enum Ask {
+    /// A page of the docket.
+    List(ListRequest),
+    /// How many rows each tab lists.
+    Tallies,
+    /// How store and connection do.
+    Status,
+    /// A task with all that a person needs to judge it.
+    Show(TaskId),
+    /// A page of a task's submissions, after an arrival.
+    Submissions(TaskId, u64, usize),
+    /// The payload of one submission.
+    Payload(TaskId, u64),
+    /// Two submissions, their payloads verified again and compared.
+    Compare(TaskId, u64, u64),
+    /// The exact stored envelope of one submission.
+    Envelope(TaskId, u64),
+    /// A page of a task's events, after a revision.
+    Timeline(TaskId, u64, usize),
+    /// A decision or an answer. Asked again under the same idempotency key it has the same reply.
+    Decide(Box<Decision>),
+    /// A page of approval records, after a number; of one task where one is given.
+    Approvals(Option<TaskId>, u64, usize),
+    /// Whether every record is as it was written.
+    Verify,
+    /// A page of quarantine entries, after a number; settled ones too.
+    Quarantine(u64, usize, bool),
+    /// One quarantine entry with its bytes.
+    Entry(String),
+    /// Deliver an entry again.
+    Readmit(String),
+    /// Drop an entry, with a reason.
+    Drop(String, String),
+}

@@ -1,0 +1,79 @@
+//! Runs what the screens asked for, away from the loop, and brings the answers back as events.
+
+mod asking;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::{AbortHandle, JoinHandle};
+
+use super::effect::Effect;
+use super::event::{Event, Reply};
+use crate::coordinator::Coordinator;
+
+/// Answers that may wait to be taken; who answers faster than the loop takes waits.
+const QUEUE: usize = 256;
+
+/// The work under way.
+pub struct Runtime {
+    coordinator: Arc<dyn Coordinator>,
+    events: Sender<Event>,
+    running: HashMap<u64, AbortHandle>,
+    feed: Option<JoinHandle<()>>,
+}
+
+impl Runtime {
+    /// A runtime with nothing to do, and where its answers come out. Must be made inside tokio.
+    pub fn new(coordinator: Arc<dyn Coordinator>) -> (Runtime, Receiver<Event>) {
+        let (events, answers) = mpsc::channel(QUEUE);
+        (Runtime { coordinator, events, running: HashMap::new(), feed: None }, answers)
+    }
+
+    /// Follows the coordinator's changes from now on, until this is dropped.
+    pub fn follow(&mut self) {
+        let (coordinator, events) = (self.coordinator.clone(), self.events.clone());
+        self.feed = Some(tokio::spawn(asking::follow(coordinator, events)));
+    }
+
+    /// Starts the work that answers `request`. A panic in it answers nothing and ends the program.
+    fn start(&mut self, request: u64, work: impl Future<Output = Reply> + Send + 'static) {
+        let events = self.events.clone();
+        let task = tokio::spawn(async move {
+            let reply = work.await;
+            // The loop has ended when nobody takes it.
+            let _ = events.send(Event::Reply { request, reply }).await;
+        });
+        self.running.retain(|_, running| !running.is_finished());
+        self.running.insert(request, task.abort_handle());
+    }
+
+    /// Carries out an effect that needs no terminal; gives back one that does.
+    pub fn carry_out(&mut self, effect: Effect) -> Option<Effect> {
+        match effect {
+            Effect::Cancel(request) => {
+                if let Some(running) = self.running.remove(&request) {
+                    running.abort();
+                }
+                None
+            }
+            Effect::Ask(request, ask) => {
+                let coordinator = self.coordinator.clone();
+                self.start(request, asking::answer(coordinator, *ask));
+                None
+            }
+            Effect::Quit | Effect::Copy(_) | Effect::Redraw => Some(effect),
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        for running in self.running.values() {
+            running.abort();
+        }
+        if let Some(feed) = &self.feed {
+            feed.abort();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How each question is put to the coordinator, and how its changes are followed.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tokio::sync::mpsc::Sender;
+use tokio::time::{Instant, sleep};
+
+use super::super::effect::Ask;
+use super::super::event::{Change, Comparison, Event, Reply};
+use super::super::model::Link;
+use crate::coordinator::{Coordinator, Error};
+use crate::domain::command::Reply as Answered;
+use crate::domain::diff::{Diff, Limits};
+use crate::domain::ids::TaskId;
+use crate::domain::text::reveal;
+
+/// How long to wait before a lost feed is tried again, at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// Puts a question and gives its reply.
+pub(super) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) -> Reply {
+    match put(&coordinator, ask).await {
+        Ok(reply) => reply,
+        Err(Error::Refused(refusal)) => Reply::Refused(Box::new(refusal)),
+        Err(Error::Store(error)) => Reply::Failed(reveal(&error.to_string()).to_string()),
+    }
+}
+
+async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
+    Ok(match ask {
+        Ask::List(request) => Reply::List(c.list(request).await?),
+        Ask::Tallies => Reply::Tallies(c.tallies().await?),
+        Ask::Status => Reply::Status(Box::new(c.status().await?)),
+        Ask::Show(id) => Reply::Show(Box::new(c.show(&id).await?)),
+        Ask::Submissions(id, after, limit) => Reply::Submissions(c.submissions(&id, after, limit).await?),
+        Ask::Payload(id, arrival) => Reply::Payload(c.payload(&id, arrival).await?),
+        Ask::Compare(id, a, b) => Reply::Compare(Box::new(compare(c, &id, a, b).await?)),
+        Ask::Envelope(id, arrival) => Reply::Envelope(c.envelope(&id, arrival).await?),
+        Ask::Timeline(id, after, limit) => Reply::Timeline(c.timeline(&id, after, limit).await?),
+        Ask::Decide(decision) => match c.decide(*decision).await? {
+            Answered::Decided { outcome, record } => Reply::Decide(outcome, record),
+            _ => Reply::Failed("the coordinator answered something else".into()),
+        },
+        Ask::Approvals(task, after, limit) => Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?),
+        Ask::Verify => Reply::Verify(c.verify(Vec::new()).await?),
+        Ask::Quarantine(after, limit, settled) => Reply::Quarantine(c.quarantine(after, limit, settled).await?),
+        Ask::Entry(id) => Reply::Entry(Box::new(c.entry(&id).await?)),
+        Ask::Readmit(id) => Reply::Readmit(Box::new(c.readmit(&id, None).await?)),
+        Ask::Drop(id, reason) => {
+            c.drop_entry(&id, &reason).await?;
+            Reply::Drop
+        }
+    })
+}
+
+/// Sets the flag when it goes: work on another thread that nobody waits for stops.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+async fn compare(c: &Arc<dyn Coordinator>, id: &TaskId, a: u64, b: u64) -> Result<Comparison, Error> {
+    let (a, b) = (c.payload(id, a).await?, c.payload(id, b).await?);
+    let (Some(left), Some(right)) = (a.bytes.clone(), b.bytes.clone()) else {
+        let diff = Err("the content of a side is behind a reference and is not here".to_owned());
+        return Ok(Comparison { a, b, diff });
+    };
+    let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
+    let flag = cancel.0.clone();
+    let diff = tokio::task::spawn_blocking(move || Diff::new(left, right, &flag, Limits::default())).await;
+    let diff = match diff {
+        Ok(Ok(diff)) => Ok(diff),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the comparison broke off".to_owned()),
+    };
+    drop(cancel);
+    Ok(Comparison { a, b, diff })
+}
+
+/// Follows the coordinator's changes for ever; says when the way there is lost and found.
+pub(super) async fn follow(coordinator: Arc<dyn Coordinator>, events: Sender<Event>) {
+    let start = Instant::now();
+    let mut cursor = None;
+    let mut wait = Duration::from_millis(250);
+    let mut lost = false;
+    loop {
+        let news = match cursor {
+            None => coordinator.feed_end().await.map(|end| (end, Vec::new())),
+            Some(from) => coordinator.follow(from).await.map(|changes| {
+                let end = changes.last().map_or(from, |c| c.cursor);
+                (end, changes)
+            }),
+        };
+        let event = match news {
+            Ok((end, changes)) => {
+                wait = Duration::from_millis(250);
+                let first = cursor.replace(end).is_none();
+                let found = std::mem::take(&mut lost) || first;
+                if found && events.send(Event::Feed(Change::Link(Link::Live))).await.is_err() {
+                    return;
+                }
+                let mut tasks: Vec<Option<TaskId>> = changes.into_iter().map(|c| c.task_id).collect();
+                tasks.sort();
+                tasks.dedup();
+                if tasks.is_empty() {
+                    continue;
+                }
+                Event::Feed(Change::News(tasks))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the feed was lost");
+                sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+                if std::mem::replace(&mut lost, true) {
+                    continue;
+                }
+                // Where it was left is known: nothing is missed when it comes back.
+                Event::Feed(Change::Link(Link::Reconnecting { since: start.elapsed() }))
+            }
+        };
+        if events.send(event).await.is_err() {
+            return;
+        }
+    }
+}

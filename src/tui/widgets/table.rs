@@ -1,0 +1,154 @@
+//! Columns that fit the width: the least important go first, what is cut ends in a more mark.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::text::{cells, clip};
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub title: &'static str,
+    /// Cells it needs to be of use.
+    pub least: u16,
+    /// Cells it takes at most; what is left over goes to columns with `u16::MAX`.
+    pub most: u16,
+    /// 0 stays to the last; the highest goes first when the width is too small.
+    pub rank: u8,
+    /// Whether it stands at the right edge of its cells, as numbers do.
+    pub right: bool,
+}
+
+/// The columns that fit, with their widths, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// For each column its width, or none if it is left out.
+    widths: Vec<Option<u16>>,
+    columns: Vec<Column>,
+}
+
+/// Cells between columns.
+const GAP: u16 = 2;
+
+impl Layout {
+    /// Fits `columns` into `width` cells.
+    pub fn fit(columns: &[Column], width: u16) -> Layout {
+        let mut widths: Vec<Option<u16>> = columns.iter().map(|column| Some(column.least)).collect();
+        loop {
+            let shown = widths.iter().flatten().count();
+            let gaps = GAP.saturating_mul(u16::try_from(shown.saturating_sub(1)).unwrap_or(u16::MAX));
+            let used = widths.iter().flatten().fold(gaps, |sum, width| sum.saturating_add(*width));
+            if used <= width {
+                grow(columns, &mut widths, width - used);
+                break;
+            }
+            let worst = (0..columns.len())
+                .filter(|at| widths.get(*at).is_some_and(Option::is_some))
+                .max_by_key(|at| columns.get(*at).map_or(0, |column| column.rank));
+            match worst.and_then(|at| widths.get_mut(at)) {
+                // The last one is squeezed rather than left out.
+                Some(last) if shown == 1 => {
+                    *last = Some(width);
+                    break;
+                }
+                Some(dropped) => *dropped = None,
+                None => break,
+            }
+        }
+        Layout { widths, columns: columns.to_vec() }
+    }
+
+    /// Whether column `at` is shown.
+    pub fn shows(&self, at: usize) -> bool {
+        self.widths.get(at).is_some_and(Option::is_some)
+    }
+
+    /// The headings.
+    pub fn head(&self, style: Style) -> Line<'static> {
+        let titles: Vec<_> = self.columns.iter().map(|column| (column.title, style)).collect();
+        self.row(titles)
+    }
+
+    /// One row. Texts may be anybody's: they are revealed and cut here.
+    pub fn row<'t>(&self, texts: impl IntoIterator<Item = (&'t str, Style)>) -> Line<'static> {
+        let mut spans = Vec::with_capacity(self.columns.len() * 2);
+        for (((text, style), width), column) in texts.into_iter().zip(&self.widths).zip(&self.columns) {
+            let Some(width) = width else { continue };
+            if !spans.is_empty() {
+                spans.push(Span::raw(" ".repeat(usize::from(GAP))));
+            }
+            let width = usize::from(*width);
+            let clipped = clip(text, width).text;
+            let pad = " ".repeat(width.saturating_sub(cells(&clipped)));
+            let text = if column.right { format!("{pad}{clipped}") } else { format!("{clipped}{pad}") };
+            spans.push(Span::styled(text, style));
+        }
+        Line::from(spans)
+    }
+}
+
+/// Shares what is left over: first up to each bounded column's most, then to the unbounded ones.
+fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
+    for (column, width) in columns.iter().zip(widths.iter_mut()) {
+        if let Some(width) = width.as_mut().filter(|_| column.most != u16::MAX) {
+            let more = column.most.saturating_sub(*width).min(left);
+            *width += more;
+            left -= more;
+        }
+    }
+    let mut open: Vec<&mut u16> = columns
+        .iter()
+        .zip(widths.iter_mut())
+        .filter(|(column, _)| column.most == u16::MAX)
+        .filter_map(|(_, width)| width.as_mut())
+        .collect();
+    while let Some(share) = u16::try_from(open.len()).ok().and_then(|count| left.checked_div(count)) {
+        if let Some(width) = open.pop() {
+            *width += share;
+            left -= share;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column { title: "task", least: 6, most: 10, rank: 0, right: false },
+        Column { title: "asks", least: 8, most: u16::MAX, rank: 1, right: false },
+        Column { title: "age", least: 5, most: 5, rank: 2, right: true },
+    ];
+
+    fn drawn(width: u16, texts: [&str; 3]) -> String {
+        Layout::fit(COLUMNS, width).row(texts.map(|text| (text, Style::new()))).to_string()
+    }
+
+    #[test]
+    fn wide_columns_grow_and_every_row_is_as_wide_as_asked() {
+        assert_eq!(
+            drawn(40, ["T-20", "collect evidence", "2h14m"]),
+            "T-20        collect evidence       2h14m"
+        );
+        assert_eq!(
+            drawn(40, ["T-20", "界界界界界界界界界界界界", "3m"]),
+            "T-20        界界界界界界界界界界…     3m"
+        );
+    }
+
+    #[test]
+    fn the_least_important_column_goes_first_and_a_cut_is_marked() {
+        assert_eq!(drawn(22, ["T-20", "collect evidence", "2h14m"]), "T-20        collect e…");
+        assert_eq!(drawn(8, ["T-2000000", "x", "y"]), "T-20000…");
+        assert_eq!(drawn(3, ["T-20", "x", "y"]), "T-…");
+        assert_eq!(drawn(0, ["T-20", "x", "y"]), "");
+    }
+
+    #[test]
+    fn foreign_text_cannot_drive_the_terminal_nor_shift_the_columns() {
+        let row = drawn(40, ["T-\x1b[2J", "a\u{202e}b", "1m"]);
+        assert!(!row.chars().any(|char| char.is_control() || char == '\u{202e}'));
+        assert_eq!(unicode_width::UnicodeWidthStr::width(row.as_str()), 40);
+    }
+}
