@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::model::Link;
-use crate::coordinator::{Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies};
+use crate::coordinator::{
+    Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
+};
 use crate::domain::command::{Admitted, DecisionOutcome};
 use crate::domain::diff::Diff;
 use crate::domain::ids::TaskId;

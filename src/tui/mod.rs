@@ -99,7 +99,11 @@ impl Clock {
 ///
 /// # Errors
 /// No terminal, a terminal that fails, or a panic elsewhere in the program.
-pub async fn run(start: Start, coordinator: Arc<dyn Coordinator>, first: Box<dyn Layer>) -> Result<Ended, Error> {
+pub async fn run(
+    start: Start,
+    coordinator: Arc<dyn Coordinator>,
+    first: Box<dyn Layer>,
+) -> Result<Ended, Error> {
     terminal::check()?;
     let ends = Ends::listen()?;
     let (guard, screen) = Guard::enter(start.reports)?;

@@ -43,9 +43,13 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
             Answered::Decided { outcome, record } => Reply::Decide(outcome, record),
             _ => Reply::Failed("the coordinator answered something else".into()),
         },
-        Ask::Approvals(task, after, limit) => Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?),
+        Ask::Approvals(task, after, limit) => {
+            Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?)
+        }
         Ask::Verify => Reply::Verify(c.verify(Vec::new()).await?),
-        Ask::Quarantine(after, limit, settled) => Reply::Quarantine(c.quarantine(after, limit, settled).await?),
+        Ask::Quarantine(after, limit, settled) => {
+            Reply::Quarantine(c.quarantine(after, limit, settled).await?)
+        }
         Ask::Entry(id) => Reply::Entry(Box::new(c.entry(&id).await?)),
         Ask::Readmit(id) => Reply::Readmit(Box::new(c.readmit(&id, None).await?)),
         Ask::Drop(id, reason) => {
