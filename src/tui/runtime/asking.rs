@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep};
 
-use super::super::effect::Ask;
-use super::super::event::{Change, Comparison, Event, Reply};
-use super::super::model::Link;
 use crate::coordinator::{Coordinator, Error};
 use crate::domain::command::Reply as Answered;
 use crate::domain::diff::{Diff, Limits};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::Ask;
+use crate::tui::event::{Change, Comparison, Event, Reply};
+use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -43,9 +43,13 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
             Answered::Decided { outcome, record } => Reply::Decide(outcome, record),
             _ => Reply::Failed("the coordinator answered something else".into()),
         },
-        Ask::Approvals(task, after, limit) => Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?),
+        Ask::Approvals(task, after, limit) => {
+            Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?)
+        }
         Ask::Verify => Reply::Verify(c.verify(Vec::new()).await?),
-        Ask::Quarantine(after, limit, settled) => Reply::Quarantine(c.quarantine(after, limit, settled).await?),
+        Ask::Quarantine(after, limit, settled) => {
+            Reply::Quarantine(c.quarantine(after, limit, settled).await?)
+        }
         Ask::Entry(id) => Reply::Entry(Box::new(c.entry(&id).await?)),
         Ask::Readmit(id) => Reply::Readmit(Box::new(c.readmit(&id, None).await?)),
         Ask::Drop(id, reason) => {
