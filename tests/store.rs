@@ -10,3 +10,11 @@ mod conformance;
 #[cfg(test)]
 #[path = "store/pages.rs"]
 mod pages;
+
+#[cfg(test)]
+#[path = "store/faults.rs"]
+mod faults;
+
+#[cfg(test)]
+#[path = "store/crashes.rs"]
+mod crashes;
