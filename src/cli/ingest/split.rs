@@ -265,6 +265,10 @@ impl Kept {
             self.bytes.shrink_to_fit();
             return;
         }
+        if self.bytes.len() + part.len() > KEPT && self.bytes.capacity() <= self.limit {
+            // Room for all that is allowed, once: growing step by step would hold the old room beside the new one.
+            self.bytes.reserve_exact(self.limit.saturating_add(2) - self.bytes.len());
+        }
         self.bytes.extend_from_slice(part);
     }
 
