@@ -11,14 +11,14 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Widget as _};
 
-use super::action::{Action, Scope};
-use super::effect::Effect;
-use super::event::{Change, Code, Event, Key};
-use super::keymap::Keymap;
-use super::model::{Link, Model, Now};
-use super::screens::{Ctx, Layer, Outcome, View, Want, help, palette};
-use super::theme::{Depth, EMBEDDED, Role, Theme};
-use super::widgets::status;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Change, Code, Event, Key};
+use crate::tui::keymap::Keymap;
+use crate::tui::model::{Link, Model, Now};
+use crate::tui::screens::{Ctx, Layer, Outcome, View, Want, help, palette};
+use crate::tui::theme::{Depth, EMBEDDED, Role, Theme};
+use crate::tui::widgets::status;
 
 /// The smallest screen that is of use.
 pub const LEAST: (u16, u16) = (40, 12);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::model::Link;
 use crate::coordinator::{
     Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
 };
@@ -11,6 +10,7 @@ use crate::domain::diff::Diff;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Record, Report};
 use crate::domain::refusal::Refusal;
+use crate::tui::model::Link;
 
 /// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

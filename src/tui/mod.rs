@@ -120,6 +120,8 @@ pub async fn run(
     drop(session);
     guard.leave();
     match ended {
+        // Only a panic elsewhere takes the terminal from under the loop.
+        Err(Error::Terminal(error)) if error.kind() == io::ErrorKind::NotConnected => Err(Error::Panicked),
         Err(Error::Terminal(error)) if terminal::is_gone(&error) => Ok(Ended::By(End::HungUp)),
         ended => ended,
     }

@@ -7,14 +7,14 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
-use super::app::{App, Look};
-use super::effect::Effect;
-use super::event::{Code, Event, Key};
-use super::keymap::Keymap;
-use super::model::{Model, Now};
-use super::picture;
-use super::screens::Layer;
-use super::theme::{Depth, Theme};
+use crate::tui::app::{App, Look};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::keymap::Keymap;
+use crate::tui::model::{Model, Now};
+use crate::tui::picture;
+use crate::tui::screens::Layer;
+use crate::tui::theme::{Depth, Theme};
 
 /// An app being played to, with a clock that moves only when told.
 pub struct Script {

@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep};
 
-use super::super::effect::Ask;
-use super::super::event::{Change, Comparison, Event, Reply};
-use super::super::model::Link;
 use crate::coordinator::{Coordinator, Error};
 use crate::domain::command::Reply as Answered;
 use crate::domain::diff::{Diff, Limits};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::Ask;
+use crate::tui::event::{Change, Comparison, Event, Reply};
+use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

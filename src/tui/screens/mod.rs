@@ -11,12 +11,12 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::action::{Action, Scope};
-use super::effect::Effect;
-use super::event::{Event, Key};
-use super::model::Model;
-use super::theme::Theme;
-use super::widgets::list::Move;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Event, Key};
+use crate::tui::model::Model;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::list::Move;
 
 /// A screen or popup on the stack.
 pub trait Layer {

@@ -13,7 +13,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
-use super::super::theme::{Role, Theme};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::put_line;
 
 /// What a list is about: a window onto rows that may be far more than are held.
 pub trait Rows {
@@ -185,7 +186,7 @@ impl<Id: Clone + PartialEq> List<Id> {
                 buffer.set_stringn(area.x, y, "▌", 1, theme.style(Role::Accent));
             }
             let text = Rect { x: area.x.saturating_add(1), width: area.width - 1, ..place };
-            line(row, text.width).render(text, buffer);
+            put_line(buffer, text, &line(row, text.width));
         }
         let above = (top > 0 && self.unseen > 0).then(|| format!(" {} new ↑ ", self.unseen));
         let below = (rows.more() && top.saturating_add(height) >= len).then(|| " more ↓ ".to_owned());

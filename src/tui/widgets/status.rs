@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::model::{Link, Model};
-use super::super::theme::{Role, Theme};
 use crate::domain::text::clip;
+use crate::tui::model::{Link, Model};
+use crate::tui::theme::{Role, Theme};
 
 /// The connection in words and a glyph, and how it looks.
 pub fn link(model: &Model) -> (String, Role) {
