@@ -1,4 +1,5 @@
 //! The command line as people and scripts use it: the real binary on a real store.
+#![expect(clippy::print_stdout, reason = "what was measured is worth a line")]
 
 #[cfg(test)]
 mod common;
