@@ -115,15 +115,16 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn wrong_line(e: &clap::Error, json: bool) -> ExitCode {
-    let told = e.use_stderr();
-    if told && json {
-        let message = e.to_string();
-        output::tell(&Failure::Usage(message.trim().trim_start_matches("error: ").to_owned()), true);
-    } else {
-        // Help that cannot be printed cannot be explained either.
+    if !e.use_stderr() {
+        // Help and version are our own words; where they cannot be printed there is nobody to tell.
         _ = e.print();
+        return ExitCode::SUCCESS;
     }
-    ExitCode::from(if told { 2 } else { 0 })
+    // What is wrong is repeated in it, so it is revealed like everything that came from outside.
+    let message = e.to_string();
+    let failure = Failure::Usage(message.trim().trim_start_matches("error: ").to_owned());
+    output::tell(&failure, json);
+    ExitCode::from(failure.exit())
 }
 
 fn run(line: Line, out: &mut Out) -> Result<(), Failure> {

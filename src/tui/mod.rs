@@ -120,8 +120,8 @@ pub async fn run(
     drop(session);
     guard.leave();
     match ended {
-        // The hook gave the terminal back under the loop's feet: that it failed then is not the news.
-        Err(Error::Terminal(_)) if terminal::has_panicked() => Err(Error::Panicked),
+        // Only a panic elsewhere takes the terminal from under the loop.
+        Err(Error::Terminal(error)) if error.kind() == io::ErrorKind::NotConnected => Err(Error::Panicked),
         Err(Error::Terminal(error)) if terminal::is_gone(&error) => Ok(Ended::By(End::HungUp)),
         ended => ended,
     }

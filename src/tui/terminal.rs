@@ -19,7 +19,7 @@ use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 
 pub use frame::Screen;
-pub use panic::{has_panicked, panicked};
+pub use panic::panicked;
 pub use signal::{End, Ends};
 
 /// Alternate screen, bracketed paste, focus reports, hidden cursor.

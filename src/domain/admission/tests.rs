@@ -478,6 +478,29 @@ fn row_2_what_a_record_upholds_is_accepted_from_the_resuming_worker() {
 }
 
 #[test]
+fn row_2_a_held_outcome_sent_again_under_the_lease_is_settled_with_it() {
+    let mut w = World::new();
+    w.admit(&request());
+    w.admit(&message("task_result", "M-1", "k", json!(1), json!({"lease_version": 9})));
+    assert_eq!(w.task().held, Vec::<u64>::new(), "a lease that was never given is stale at once");
+    let mut w = World::running();
+    w.admit(&message("task_failure", "M-1", "k", json!({"retryable": true}), json!({"lease_version": 1})));
+    let held = message("task_result", "M-2", "k2", json!(1), json!({"lease_version": 1}));
+    assert_eq!(w.admit(&held).outcome, "held");
+    w.go(S::Ready).unwrap();
+    w.claim("agent-a").unwrap();
+    assert_eq!(
+        (w.task().state, w.task().held.clone()),
+        (S::Running, vec![3]),
+        "the old lease does not apply"
+    );
+    let again = message("task_result", "M-3", "k2", json!(1), json!({"lease_version": 2}));
+    assert_eq!(w.admit(&again).outcome, "accepted");
+    assert_eq!((w.task().state, w.task().held.is_empty(), w.task().outcome), (S::Succeeded, true, Some(4)));
+    w.check();
+}
+
+#[test]
 fn a_third_content_after_a_judgement_freezes_again_and_names_the_record() {
     let mut w = World::conflicted();
     let d = w.decision(S::Ready);

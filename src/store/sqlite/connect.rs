@@ -92,6 +92,12 @@ pub(super) fn is_empty(path: &Path) -> Result<bool, StoreError> {
     Err(StoreError::Incompatible(format!("{} is not a tribunal store", path.display())))
 }
 
+/// Refuses a file that cannot be written: the engine would open it all the same, and fail later with less to say.
+pub(super) fn check_writable(path: &Path) -> Result<(), StoreError> {
+    let read_only = |e: io::Error| StoreError::Unreachable(format!("{} is read-only: {e}", path.display()));
+    OpenOptions::new().write(true).open(path).map(|_| ()).map_err(read_only)
+}
+
 /// Refuses an engine with a known bug that loses data.
 pub(super) fn check_engine() -> Result<(), StoreError> {
     if rusqlite::version_number() >= OLDEST_ENGINE {

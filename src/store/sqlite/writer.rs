@@ -185,6 +185,7 @@ impl Writer {
             self.data_version = None;
         }
         let Some(conn) = self.conn.take() else { return Err(StoreError::Closed) };
+        let before = self.counters.clone();
         let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([])).map_err(failed);
         let done = begun.and_then(|_| self.in_transaction(&conn, work));
         let done = match done {
@@ -196,6 +197,9 @@ impl Writer {
                 Err(e)
             }
         };
+        if done.is_err() {
+            self.counters = before;
+        }
         self.conn = Some(conn);
         let done = done?;
         if done.is_ok() {

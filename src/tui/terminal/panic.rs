@@ -6,7 +6,6 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,19 +13,12 @@ use tokio::sync::Notify;
 
 /// Told by the hook: a panic in another thread ends the loop too.
 static PANICKED: Notify = Notify::const_new();
-/// Whether there was one.
-static BROKEN: AtomicBool = AtomicBool::new(false);
 /// Where reports go.
 static REPORTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Completes when a thread of this process panicked while the terminal was ours.
 pub async fn panicked() {
     PANICKED.notified().await;
-}
-
-/// Whether a thread of this process panicked since the hook was put in place.
-pub fn has_panicked() -> bool {
-    BROKEN.load(Ordering::Acquire)
 }
 
 /// Puts the hook before the one that was there, which still serves when the terminal is not ours.
@@ -36,8 +28,6 @@ pub(super) fn install(reports: PathBuf) {
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            // Said before the terminal is given back: whoever fails to write to it then knows why.
-            BROKEN.store(true, Ordering::Release);
             if !super::give_back() {
                 return before(info);
             }
