@@ -9,7 +9,9 @@ use super::output::Out;
 use super::terminal;
 use crate::config::Config;
 use crate::domain::ids::Timestamp;
+use crate::store::sqlite::SqliteStore;
 use clap::Args;
+use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use std::path::PathBuf;
 use shift::Shift;
@@ -27,8 +29,13 @@ const STORIES: &[(&str, &str)] = &[
     ("05-hostile.jsonl", include_str!("../../examples/demo/05-hostile.jsonl")),
     ("06-decided.jsonl", include_str!("../../examples/demo/06-decided.jsonl")),
     ("07-quarantine.jsonl", include_str!("../../examples/demo/07-quarantine.jsonl")),
-    ("08-quiet.jsonl", include_str!("../../examples/demo/08-quiet.jsonl")),
 ];
+
+/// Tasks that run by themselves, none of which has to do with another.
+const QUIET: (&str, &str) = ("08-quiet.jsonl", include_str!("../../examples/demo/08-quiet.jsonl"));
+
+/// Quiet tasks told at once: their writes share commits.
+const AT_ONCE: usize = 64;
 
 #[derive(Debug, Args)]
 pub struct Demo {
@@ -49,15 +56,17 @@ impl Demo {
         let path = place.join("store.db");
         let store = open_store(&config, &path, &place.join("state"), true).await?;
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let clock = Arc::new(AtomicI64::new(now.0));
-        let told = Arc::clone(&clock);
-        let teller = owned(&config, Arc::clone(&store))
-            .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
-        let mut teller = Teller::new(&teller, clock, Shift::to(now));
+        let mut messages = 0;
         for (name, story) in STORIES {
-            teller.tell(name, story).await?;
+            messages += tell(&config, &store, now, name, &story::lines(story)).await?;
         }
-        let messages = teller.finish();
+        let quiet = story::by_task(QUIET.1);
+        let telling = quiet.iter().map(|lines| tell(&config, &store, now, QUIET.0, lines));
+        let mut telling = stream::iter(telling).buffer_unordered(AT_ONCE);
+        while let Some(told) = telling.next().await {
+            messages += told?;
+        }
+        drop(telling);
         if shows {
             return terminal::show(settings, Arc::new(owned(&config, store))).await;
         }
@@ -73,6 +82,23 @@ impl Demo {
             path.display()
         ))
     }
+}
+
+/// Tells lines to the store, in their own time. Returns how many messages there were.
+async fn tell(
+    config: &Config,
+    store: &Arc<SqliteStore>,
+    now: Timestamp,
+    name: &str,
+    lines: &[(usize, &str)],
+) -> Result<usize, Failure> {
+    let clock = Arc::new(AtomicI64::new(now.0));
+    let told = Arc::clone(&clock);
+    let listens = owned(config, Arc::clone(store))
+        .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
+    let mut teller = Teller::new(&listens, clock, Shift::to(now));
+    teller.tell(name, lines).await?;
+    Ok(teller.finish())
 }
 
 /// A new directory for its owner alone.
