@@ -165,7 +165,7 @@ actions! {
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
 
     Open "open" "Opens what is selected."
-        [Docket: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Agents: "enter"]
+        [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Agents: "enter"]
     NextTab "next-tab" "Shows the next tab." [Docket: "tab"]
     PreviousTab "previous-tab" "Shows the previous tab." [Docket: "backtab"]
     Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d"]
@@ -180,23 +180,20 @@ actions! {
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
     Mark "mark" "Marks this task for an action on many." [Docket: "space"]
-    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Agents: "r" "f5"]
+    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Agents: "r" "f5"]
 
     NextDifference "next-difference" "Moves to the next difference." [Case: "n"]
     PreviousDifference "previous-difference" "Moves to the previous difference." [Case: "N"]
-    CycleView "cycle-view" "Shows differences, the whole, raw text or the tree." [Case: "v"]
+    CycleView "cycle-view" "Shows differences, the whole, or raw text." [Case: "v"]
     ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w", Timeline: "w"]
     FocusPane "focus-pane" "Moves to the other pane." [Case: "tab"]
     NextPair "next-pair" "Compares with the next side." [Case: "]"]
     PreviousPair "previous-pair" "Compares with the previous side." [Case: "["]
     SwapSides "swap-sides" "Swaps left and right." [Case: "s"]
-    ToggleFold "toggle-fold" "Folds or unfolds this part." [Case: "enter" "space"]
-    ToggleFoldAll "toggle-fold-all" "Folds or unfolds everything." [Case: "f"]
-    ToggleAlign "toggle-align" "Pairs array elements by key, or by position." [Case: "m"]
-    ToggleBase "toggle-base" "Shows or hides the request." [Case: "B"]
-    ToggleBlind "toggle-blind" "Hides or shows the senders." [Case: "b"]
-    OpenEvidence "open-evidence" "Opens the evidence of this side, read-only." [Case: "e"]
-    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Approvals: "Y"]
+    NextIntent "next-intent" "Shows the next intent in conflict." [Case: "i"]
+    PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
+    Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
+    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y"]
     Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
@@ -205,7 +202,7 @@ actions! {
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
     Export "export" "Writes the records to a file." [Approvals: "x"]
-    Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s"]
+    Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s", Decision: "s"]
 
     Readmit "readmit" (danger) "Delivers this message again, after an edit." [Quarantine: "r"]
     Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]

@@ -9,7 +9,9 @@ pub mod decision;
 pub mod help;
 pub mod palette;
 mod reading;
+mod sending;
 pub mod timeline;
+mod viewer;
 
 use std::time::Duration;
 
