@@ -163,6 +163,7 @@ actions! {
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     OpenEditor "open-editor" "Opens the text in the editor." [Field: "ctrl-o", Case: "E"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
+    Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
 
     Open "open" "Opens what is selected."
         [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Agents: "enter"]
@@ -180,7 +181,7 @@ actions! {
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
     Mark "mark" "Marks this task for an action on many." [Docket: "space"]
-    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Agents: "r" "f5"]
+    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Decision: "r" "f5", Answer: "r" "f5", Agents: "r" "f5"]
 
     NextDifference "next-difference" "Moves to the next difference." [Case: "n"]
     PreviousDifference "previous-difference" "Moves to the previous difference." [Case: "N"]
@@ -194,7 +195,7 @@ actions! {
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
     CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y"]
-    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c"]
+    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
     CycleTime "cycle-time" "Shows time as local, UTC or relative." [Timeline: "c"]

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use super::super::theme::Theme;
+use super::super::theme::{Role, Theme};
 use super::input::Field;
 
 /// Rows of a text field of many lines, at most.
@@ -97,10 +97,16 @@ impl<'a> Sheet<'a> {
         Scroll::At(to.min(self.rows.saturating_sub(height)))
     }
 
-    /// Whether something is left out above and below.
-    pub fn cut(&self, height: usize, scroll: Scroll) -> (bool, bool) {
+    /// Marks the edges beyond which there is more.
+    pub fn draw_cut(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, scroll: Scroll) {
+        let height = usize::from(area.height);
         let top = self.top(height, scroll);
-        (top > 0, top.saturating_add(height) < self.rows)
+        let marks = [(top > 0, " more ↑ ", area.y), (top + height < self.rows, " more ↓ ", area.bottom().saturating_sub(1))];
+        for (_, text, y) in marks.into_iter().filter(|(is, ..)| *is) {
+            let width = 8.min(area.width);
+            let place = Rect { x: area.right().saturating_sub(width), y, width, height: 1 };
+            Line::styled(text, theme.style(Role::Toast)).render(place.intersection(area), frame.buffer_mut());
+        }
     }
 
     /// Draws what is in view.
@@ -130,7 +136,7 @@ impl<'a> Sheet<'a> {
                             Rect { x: place.x.saturating_add(2), width: place.width.saturating_sub(2), ..place };
                         for y in place.y..place.bottom() {
                             let mark = if *focused { "▌" } else { "│" };
-                            let role = if *focused { super::super::theme::Role::Accent } else { super::super::theme::Role::Border };
+                            let role = if *focused { Role::Accent } else { Role::Border };
                             frame.buffer_mut().set_stringn(place.x, y, mark, usize::from(place.width), theme.style(role));
                         }
                         field.draw(frame, inner, theme, *focused);

@@ -56,23 +56,9 @@ impl Decision {
         let body = Rect { height: inner.height.saturating_sub(STATUS), ..inner };
         let sheet = self.sheet(usize::from(body.width), theme, view.model);
         sheet.draw(frame, body, theme, self.scroll);
-        self.paint_cut(frame, body, &sheet, theme);
+        sheet.draw_cut(frame, body, theme, self.scroll);
         let status = Rect { y: body.bottom(), height: inner.height - body.height, ..inner };
         super::super::case::stack(frame, status, self.status(usize::from(status.width), view));
-    }
-
-    /// Marks at the edge where the dialog holds more than is in view.
-    fn paint_cut(&self, frame: &mut Frame<'_>, body: Rect, sheet: &Sheet<'_>, theme: &Theme) {
-        let (above, below) = sheet.cut(usize::from(body.height), self.scroll);
-        for (is, text, y) in
-            [(above, " more ↑ ", body.y), (below, " more ↓ ", body.bottom().saturating_sub(1))]
-        {
-            let width = 8.min(body.width);
-            let place = Rect { x: body.right().saturating_sub(width), y, width, height: 1 }.intersection(body);
-            if is {
-                Line::styled(text, theme.style(Role::Toast)).render(place, frame.buffer_mut());
-            }
-        }
     }
 
     /// What is in the way, or that nothing is.
