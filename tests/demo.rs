@@ -1,5 +1,9 @@
 //! The demonstration: the story is told through the real admission path, and this is what it leaves behind.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking, also in its tools")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, also in its tools"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +22,11 @@ fn tribunal(home: &Path, args: &[&str]) -> Vec<Value> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -49,7 +57,8 @@ fn the_story_leaves_these_tasks_waiting_and_a_ledger_that_verifies() {
     for names in waits.values_mut() {
         names.sort();
     }
-    let waits: Vec<(&str, String)> = waits.iter().map(|(why, names)| (why.as_str(), names.join(" "))).collect();
+    let waits: Vec<(&str, String)> =
+        waits.iter().map(|(why, names)| (why.as_str(), names.join(" "))).collect();
     assert_eq!(
         waits,
         [
@@ -68,7 +77,8 @@ fn the_story_leaves_these_tasks_waiting_and_a_ledger_that_verifies() {
     assert_eq!(reasons, ["digest_mismatch", "missing_task", "missing_member", "malformed"]);
     assert_eq!(quarantine[1]["count"], 2);
     let records = rest(&["approvals"]);
-    let told: Vec<_> = records.iter().map(|r| (r["task_id"].as_str().unwrap(), r["decision"].as_str().unwrap())).collect();
+    let told: Vec<_> =
+        records.iter().map(|r| (r["task_id"].as_str().unwrap(), r["decision"].as_str().unwrap())).collect();
     assert_eq!(told, [("T-02", "ready"), ("T-02", "ready"), ("T-03", "canceled")]);
     assert_eq!(records[1]["supersedes"], records[0]["approval_id"]);
     assert_eq!(rest(&["list", "state:succeeded", "--limit", "1000"]).len(), 183);
