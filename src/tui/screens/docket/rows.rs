@@ -158,7 +158,7 @@ const WIDE: &[Column] = &[
 
 const NARROW: &[Column] = &[
     Column { title: "why", least: 8, most: 8, rank: 1, right: false },
-    Column { title: "task", least: 6, most: 10, rank: 0, right: false },
+    Column { title: "task", least: 6, most: 8, rank: 0, right: false },
     Column { title: "asks", least: 8, most: u16::MAX, rank: 2, right: false },
     Column { title: "age", least: 7, most: 7, rank: 3, right: true },
 ];
