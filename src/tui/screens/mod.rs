@@ -10,6 +10,8 @@ pub mod help;
 pub mod palette;
 mod reading;
 mod sending;
+#[cfg(test)]
+mod stage;
 pub mod timeline;
 mod viewer;
 
