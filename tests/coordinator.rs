@@ -1,24 +1,34 @@
 //! What a coordinator promises, whichever way leads to it: one suite, run here on a local one over SQLite.
 
+#[cfg(test)]
 mod common;
 
+#[cfg(test)]
 #[path = "coordinator/authority.rs"]
 mod authority;
+#[cfg(test)]
 #[path = "coordinator/decisions.rs"]
 mod decisions;
+#[cfg(test)]
 #[path = "coordinator/feed.rs"]
 mod feed;
+#[cfg(test)]
 #[path = "coordinator/masks.rs"]
 mod masks;
+#[cfg(test)]
 #[path = "coordinator/quarantine.rs"]
 mod quarantine;
+#[cfg(test)]
 #[path = "coordinator/runtime.rs"]
 mod runtime;
+#[cfg(test)]
 #[path = "coordinator/world.rs"]
 mod world;
 
+#[cfg(test)]
 use world::LocalHouse;
 
+#[cfg(test)]
 macro_rules! suite {
     ($($module:ident: $($case:ident),+;)+) => {
         $(mod $module {$(
@@ -31,6 +41,7 @@ macro_rules! suite {
 }
 
 /// The suite on a local coordinator.
+#[cfg(test)]
 mod local {
     use super::{LocalHouse, common};
     suite! {

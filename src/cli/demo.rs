@@ -27,6 +27,8 @@ pub struct Demo {
 
 impl Demo {
     pub async fn run(self, settings: &Settings, out: &mut Out) -> Result<(), Failure> {
+        // Until the terminal has a screen to show, both ways say where the store is.
+        let Demo { no_tui: _ } = self;
         let place = scratch()?;
         // The demonstration follows the default rules, and remembers its head beside itself: nothing of it stays.
         let config = Config { ui: settings.config.ui.clone(), ..Config::default() };
@@ -36,14 +38,12 @@ impl Demo {
         for (name, story) in STORIES {
             teller.tell(name, story).await?;
         }
-        let tasks = teller.finish();
+        let messages = teller.finish();
         drop(coordinator);
-        // Until the terminal is there to be shown, both ways say where the store is.
-        let _shown = self.no_tui;
         if out.is_json() {
-            return out.json(&json!({ "store": path, "state": place.join("state"), "messages": tasks }));
+            return out.json(&json!({ "store": path, "state": place.join("state"), "messages": messages }));
         }
-        out.say(format!("{tasks} messages admitted to {}", path.display()))?;
+        out.say(format!("{messages} messages admitted to {}", path.display()))?;
         out.say("look at it with:")?;
         out.say(format!(
             "  TRIBUNAL_STATE_DIR={} tribunal --store {} list",

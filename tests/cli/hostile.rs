@@ -59,15 +59,15 @@ fn ansi_injection_and_bidi() {
         vec!["list", "--all"],
         vec!["show", &task],
         vec!["show", &task, "--timeline"],
-        vec!["show", &task, "--payload", "2"],
-        vec!["show", &task, "--payload", "9"],
-        vec!["diff", &task, "2", "3"],
+        vec!["show", &task, "--payload", "3"],
+        vec!["show", &task, "--payload", "99"],
+        vec!["diff", &task, "3", "4"],
         vec!["quarantine", "list"],
         vec!["quarantine", "show", "Q-1"],
         vec!["show", HOSTILE],
         vec!["list", HOSTILE],
         vec!["decide", &task, "--ready", "--expect-version", "1", "--reason", HOSTILE],
-        vec!["decide", &task, "--ready", "--expect-version", &version, "--reason", HOSTILE, "--uphold", "2"],
+        vec!["decide", &task, "--ready", "--expect-version", &version, "--reason", HOSTILE, "--uphold", "3"],
         vec!["approvals"],
         vec!["claim", &task, "--worker", HOSTILE],
         vec!["show", &task],
@@ -90,8 +90,9 @@ fn ansi_injection_and_bidi() {
         harmless(what, &said.out);
         harmless(what, &said.err);
     }
-    assert!(said.iter().filter(|(_, s)| s.code == 0).count() > 25, "most of these print something");
-    let shown = home.run(&["show", &task, "--payload", "2", "--json"]).one();
+    let good: Vec<&String> = said.iter().filter(|(_, s)| s.code == 0).map(|(what, _)| what).collect();
+    assert!(good.len() > 20, "most of these print something: {good:?}");
+    let shown = home.run(&["show", &task, "--payload", "3", "--json"]).code(0).one();
     let member = &shown["payload"][format!("member{HOSTILE}")];
     assert_eq!(member, &format!("{HOSTILE}\0"), "for programs nothing is lost");
 }

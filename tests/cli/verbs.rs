@@ -97,8 +97,6 @@ fn the_runtimes_side() {
         .filter(|e| e["event"] == "moved")
         .map(|e| e["executor"].clone())
         .collect();
-    let owner = home.run(&["list", "--json"]);
-    drop(owner);
     assert_eq!(executors[0], "local-worker");
     assert_eq!(executors[1], "w");
     assert_ne!(executors[2], "local-worker", "a release is the owner's");

@@ -6,7 +6,7 @@
 use crate::coordinator::Whole;
 use crate::domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// How much of a message past the limit is kept, in bytes.
 pub const KEPT: usize = 1 << 20;
@@ -33,7 +33,7 @@ enum Mode {
 
 /// Cuts one input.
 pub struct Split<R> {
-    input: R,
+    input: BufReader<R>,
     limit: usize,
     line: u64,
     mode: Mode,
@@ -41,10 +41,15 @@ pub struct Split<R> {
     pub read: u64,
 }
 
-impl<R: BufRead> Split<R> {
+impl<R: Read> Split<R> {
     /// Cuts `input` into messages of at most `limit` bytes.
-    pub fn new(input: R, limit: usize) -> Self {
+    pub fn new(input: BufReader<R>, limit: usize) -> Self {
         Split { input, limit, line: 1, mode: Mode::Unknown, read: 0 }
+    }
+
+    /// Whether everything that has come in so far was handed out, so that the next read may wait.
+    pub fn drained(&self) -> bool {
+        self.input.buffer().is_empty()
     }
 
     /// The next message; `None` at the end.

@@ -489,7 +489,11 @@ fn row_2_a_held_outcome_sent_again_under_the_lease_is_settled_with_it() {
     assert_eq!(w.admit(&held).outcome, "held");
     w.go(S::Ready).unwrap();
     w.claim("agent-a").unwrap();
-    assert_eq!((w.task().state, w.task().held.clone()), (S::Running, vec![3]), "the old lease does not apply");
+    assert_eq!(
+        (w.task().state, w.task().held.clone()),
+        (S::Running, vec![3]),
+        "the old lease does not apply"
+    );
     let again = message("task_result", "M-3", "k2", json!(1), json!({"lease_version": 2}));
     assert_eq!(w.admit(&again).outcome, "accepted");
     assert_eq!((w.task().state, w.task().held.is_empty(), w.task().outcome), (S::Succeeded, true, Some(4)));

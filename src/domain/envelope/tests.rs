@@ -28,7 +28,9 @@ fn without(name: &str) -> Vec<u8> {
 
 #[test]
 fn a_good_one_is_read_whole_and_its_bytes_are_kept() {
-    let raw = with(json!({"lease_version": 3, "attempt": 2, "labels": {"team": "x"}, "effect": {"key": "e", "target": "t"}, "unknown": {"kept": true}}));
+    let raw = with(
+        json!({"lease_version": 3, "attempt": 2, "labels": {"team": "x"}, "effect": {"key": "e", "target": "t"}, "unknown": {"kept": true}}),
+    );
     let e = read(&raw).unwrap();
     assert_eq!((e.message_id.as_str(), e.trace_id.as_str(), e.task_id.as_str()), ("M-1", "R", "T"));
     assert_eq!((e.kind, e.lease_version, e.attempt), (MessageType::TaskResult, Some(3), Some(2)));
@@ -41,8 +43,18 @@ fn a_good_one_is_read_whole_and_its_bytes_are_kept() {
 #[test]
 fn every_required_member() {
     let required = [
-        "message_id", "trace_id", "task_id", "sender", "recipient", "type", "schema_version", "created_at",
-        "idempotency_key", "payload_digest", "evidence_refs", "payload",
+        "message_id",
+        "trace_id",
+        "task_id",
+        "sender",
+        "recipient",
+        "type",
+        "schema_version",
+        "created_at",
+        "idempotency_key",
+        "payload_digest",
+        "evidence_refs",
+        "payload",
     ];
     for name in required {
         let (reason, detail) = fault(&without(name));
@@ -134,13 +146,18 @@ fn duplicate_keys() {
 #[test]
 fn integer_precision() {
     for literal in ["9007199254740993", "18446744073709551616", "1e400", "1e-400", "0.1000000000000000055"] {
-        let text = String::from_utf8(with(json!({"payload_digest": format!("sha256:{}", "0".repeat(64))}))).unwrap();
+        let text =
+            String::from_utf8(with(json!({"payload_digest": format!("sha256:{}", "0".repeat(64))}))).unwrap();
         let raw = text.replace(r#"{"revenue":1}"#, literal);
         let (reason, detail) = fault(raw.as_bytes());
         assert_eq!(reason, Q::Undigestable, "{literal}");
         assert!(detail.contains("at byte"), "{detail}");
         let digest = crate::domain::digest::Digest::of_bytes(literal.as_bytes()).to_string();
-        let under_raw = raw.replace(&format!("sha256:{}", "0".repeat(64)), &digest).replacen('{', "{\"digest_scheme\":\"raw-sha256/1\",", 1);
+        let under_raw = raw.replace(&format!("sha256:{}", "0".repeat(64)), &digest).replacen(
+            '{',
+            "{\"digest_scheme\":\"raw-sha256/1\",",
+            1,
+        );
         let e = read(under_raw.as_bytes()).unwrap();
         assert_eq!(e.common, None, "and compares with nothing under another scheme");
     }
@@ -159,7 +176,8 @@ fn malformed_json() {
     let lone = text.replace("agent-a", "\\ud800").into_bytes();
     let mut invalid = text.clone().into_bytes();
     invalid[10] = 0xff;
-    for raw in [bom, trailing, lone, invalid, b"[]".to_vec(), b"null".to_vec(), b"".to_vec(), b"\0".to_vec()] {
+    for raw in [bom, trailing, lone, invalid, b"[]".to_vec(), b"null".to_vec(), b"".to_vec(), b"\0".to_vec()]
+    {
         assert_eq!(fault(&raw).0, Q::Malformed);
     }
 }
@@ -183,8 +201,10 @@ fn digests_are_recomputed_under_the_declared_scheme() {
 
 #[test]
 fn a_reference_stands_for_content_that_is_not_here() {
-    let text = String::from_utf8(with(json!({"payload_digest": format!("sha256:{}", "a".repeat(64))}))).unwrap();
-    let raw = text.replace(r#""payload":{"revenue":1}"#, r#""payload_ref":{"uri":"vault:1","protected":true}"#);
+    let text =
+        String::from_utf8(with(json!({"payload_digest": format!("sha256:{}", "a".repeat(64))}))).unwrap();
+    let raw =
+        text.replace(r#""payload":{"revenue":1}"#, r#""payload_ref":{"uri":"vault:1","protected":true}"#);
     let e = read(raw.as_bytes()).unwrap();
     assert!(matches!(&e.payload, Payload::Ref(r) if r.uri() == "vault:1"));
     assert_eq!((e.payload_bytes(), e.common), (None, None));
@@ -194,12 +214,22 @@ fn a_reference_stands_for_content_that_is_not_here() {
 
 #[test]
 fn what_is_read_of_payloads() {
-    let body = |kind: &str, payload: Value| read(&message(kind, "M", "k", payload, json!({}))).map(|e| e.body);
+    let body =
+        |kind: &str, payload: Value| read(&message(kind, "M", "k", payload, json!({}))).map(|e| e.body);
     assert_eq!(fault(&message("task_request", "M", "k", json!({}), json!({}))).0, Q::MissingMember);
-    assert_eq!(fault(&message("task_request", "M", "k", json!({"goal": "g", "priority": 1e30}), json!({}))).0, Q::Malformed);
+    assert_eq!(
+        fault(&message("task_request", "M", "k", json!({"goal": "g", "priority": 1e30}), json!({}))).0,
+        Q::Malformed
+    );
     assert_eq!(fault(&message("receipt", "M", "k", json!({}), json!({}))).0, Q::MissingMember);
-    assert_eq!(fault(&message("human_request", "M", "k", json!({"need": "business_input"}), json!({}))).0, Q::Malformed);
-    assert_eq!(fault(&message("task_failure", "M", "k", json!({"category": "bad luck"}), json!({}))).0, Q::Malformed);
+    assert_eq!(
+        fault(&message("human_request", "M", "k", json!({"need": "business_input"}), json!({}))).0,
+        Q::Malformed
+    );
+    assert_eq!(
+        fault(&message("task_failure", "M", "k", json!({"category": "bad luck"}), json!({}))).0,
+        Q::Malformed
+    );
     match body("task_request", json!({"goal": "x".repeat(5000), "priority": -3})).unwrap() {
         Body::Request(r) => {
             assert_eq!(r.priority, -3);
@@ -207,7 +237,10 @@ fn what_is_read_of_payloads() {
         }
         other => panic!("{other:?}"),
     }
-    let failure = body("task_failure", json!({"retryable": true, "retry_at": "2026-12-01T00:00:00Z", "category": "delivery"}));
+    let failure = body(
+        "task_failure",
+        json!({"retryable": true, "retry_at": "2026-12-01T00:00:00Z", "category": "delivery"}),
+    );
     assert!(matches!(failure, Ok(Body::Failure { retryable: true, retry_at: Some(_), .. })));
     assert!(matches!(body("task_denied", json!("just words")), Ok(Body::Denied(None))));
 }
