@@ -4,17 +4,15 @@
 Every envelope line is a valid message as it stands (`tribunal ingest FILE` takes it). `tribunal demo` moves the whole
 story so that it ends now, which changes its times, and so the digests of payloads that hold one.
 """
-import hashlib, json, random
+import datetime, hashlib, json, random
 
 rnd = random.Random(20)
 END = "2026-11-30T12:00:00Z"
 
 
 def ago(minutes, seconds=0):
-    total = 12 * 3600 - int(minutes * 60) - seconds
-    days, rest = divmod(total, 86400)
-    h, rest = divmod(rest, 3600)
-    return "2026-11-%02dT%02d:%02d:%02dZ" % (30 + days, h, rest // 60, rest % 60)
+    then = datetime.datetime(2026, 11, 30, 12) - datetime.timedelta(seconds=int(minutes * 60) + seconds)
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def jcs(value):

@@ -1,45 +1,67 @@
 //! `demo`: a scratch store, filled by admitting the bundled stories through the real admission path.
 
+mod shift;
 mod story;
 
-use super::connect::{Settings, open_at};
+use super::connect::{Settings, open_store, owned};
 use super::failure::Failure;
 use super::output::Out;
+use super::terminal;
 use crate::config::Config;
+use crate::domain::ids::Timestamp;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
+use shift::Shift;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use story::Teller;
 use uuid::Uuid;
 
 /// The stories, told in this order; every line is an envelope or a step.
 const STORIES: &[(&str, &str)] = &[
-    ("01-conflict.jsonl", include_str!("../../examples/demo/01-conflict.jsonl")),
-    ("02-question.jsonl", include_str!("../../examples/demo/02-question.jsonl")),
+    ("01-research.jsonl", include_str!("../../examples/demo/01-research.jsonl")),
+    ("02-payments.jsonl", include_str!("../../examples/demo/02-payments.jsonl")),
+    ("03-questions.jsonl", include_str!("../../examples/demo/03-questions.jsonl")),
+    ("04-trouble.jsonl", include_str!("../../examples/demo/04-trouble.jsonl")),
+    ("05-hostile.jsonl", include_str!("../../examples/demo/05-hostile.jsonl")),
+    ("06-decided.jsonl", include_str!("../../examples/demo/06-decided.jsonl")),
+    ("07-quarantine.jsonl", include_str!("../../examples/demo/07-quarantine.jsonl")),
+    ("08-quiet.jsonl", include_str!("../../examples/demo/08-quiet.jsonl")),
 ];
 
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Say where the store is, and leave it there
+    /// Say where the store is in place of showing it
     #[arg(long)]
     no_tui: bool,
 }
 
 impl Demo {
     pub async fn run(self, settings: &Settings, out: &mut Out) -> Result<(), Failure> {
-        // Until the terminal has a screen to show, both ways say where the store is.
-        let Demo { no_tui: _ } = self;
+        let shows = !self.no_tui && !out.is_json();
+        if shows {
+            terminal::check()?;
+        }
         let place = scratch()?;
         // The demonstration follows the default rules, and remembers its head beside itself: nothing of it stays.
         let config = Config { ui: settings.config.ui.clone(), ..Config::default() };
         let path = place.join("store.db");
-        let coordinator = open_at(&config, &path, &place.join("state"), true).await?;
-        let mut teller = Teller::new(coordinator.as_ref());
+        let store = open_store(&config, &path, &place.join("state"), true).await?;
+        let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+        let clock = Arc::new(AtomicI64::new(now.0));
+        let told = Arc::clone(&clock);
+        let teller = owned(&config, Arc::clone(&store))
+            .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
+        let mut teller = Teller::new(&teller, clock, Shift::to(now));
         for (name, story) in STORIES {
             teller.tell(name, story).await?;
         }
         let messages = teller.finish();
-        drop(coordinator);
+        if shows {
+            return terminal::show(settings, Arc::new(owned(&config, store))).await;
+        }
+        drop(store);
         if out.is_json() {
             return out.json(&json!({ "store": path, "state": place.join("state"), "messages": messages }));
         }

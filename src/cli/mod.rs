@@ -15,6 +15,7 @@ mod question;
 mod read;
 mod runtime;
 mod show;
+mod terminal;
 
 use clap::{Args, Parser, Subcommand};
 use failure::Failure;
@@ -29,7 +30,7 @@ struct Line {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 /// What every verb takes.
@@ -129,6 +130,7 @@ fn wrong_line(e: &clap::Error, json: bool) -> ExitCode {
 
 fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
     let Line { global, verb } = line;
+    let Some(verb) = verb else { return terminal::run(global) };
     match verb {
         Verb::Digest(digest) => return digest.run(out),
         Verb::Config(verb) => return verb.run(&global, out),
@@ -137,12 +139,16 @@ fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let tokio = tokio::runtime::Builder::new_multi_thread()
+    threads()?.block_on(with_store(global, verb, out))
+}
+
+/// What waits for files, timers and signals.
+fn threads() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))?;
-    tokio.block_on(with_store(global, verb, out))
+        .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))
 }
 
 async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Failure> {

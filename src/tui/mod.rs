@@ -139,6 +139,9 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
+        for effect in self.app.opening() {
+            self.runtime.carry_out(effect);
+        }
         let mut input = Input::open()?;
         if self.terminal.backend_mut().ask_background()? {
             input.expect_background();

@@ -47,6 +47,7 @@ impl Script {
         let backend = TestBackend::new(width, height);
         let Ok(terminal) = Terminal::new(backend);
         let mut script = Script { app, terminal, run: Duration::ZERO, effects: Vec::new() };
+        script.effects = script.app.opening();
         script.paint();
         script
     }

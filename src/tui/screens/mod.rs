@@ -3,8 +3,18 @@
 //! A layer changes its state in `on`, `text` and `event`, never in `draw`. What it wants of the world or of the
 //! stack it says to the `Ctx`; the app carries it out when the handler has returned.
 
+pub mod answer;
+pub mod approvals;
+pub mod case;
+pub mod decision;
+pub mod docket;
 pub mod help;
+mod numbered;
+mod pages;
 pub mod palette;
+pub mod quarantine;
+mod reading;
+pub mod timeline;
 
 use std::time::Duration;
 

@@ -1,7 +1,11 @@
 //! Parts that screens are made of. They know themes, not screens; what they draw is revealed here or before.
 
+pub mod held;
+pub mod ink;
 pub mod input;
 pub mod list;
+pub mod moment;
+pub mod pager;
 pub mod status;
 pub mod table;
 

@@ -1,0 +1,43 @@
+//! Case: the sides of a conflict beside each other, or one task and why it waits.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Widget as _;
+
+use super::super::action::{Action, Scope};
+use super::super::event::Event;
+use super::reading::Reading;
+use super::{Ctx, Layer, Outcome, View};
+use crate::domain::ids::TaskId;
+use crate::domain::text::reveal;
+
+/// See the module.
+pub struct Case {
+    reading: Reading,
+}
+
+impl Case {
+    /// For a task, which is read when the layer opens.
+    pub fn new(id: TaskId) -> Case {
+        Case { reading: Reading::new(id) }
+    }
+}
+
+impl Layer for Case {
+    fn scopes(&self) -> &'static [Scope] {
+        &[Scope::Case, Scope::List, Scope::Global, Scope::Always]
+    }
+
+    fn on(&mut self, _action: Action, _ctx: &mut Ctx<'_>) -> Outcome {
+        Outcome::Ignored
+    }
+
+    fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
+        self.reading.event(event, ctx);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, _view: &View<'_>) {
+        Line::raw(reveal(self.reading.id().as_str()).to_string()).render(area, frame.buffer_mut());
+    }
+}

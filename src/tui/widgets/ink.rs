@@ -1,0 +1,164 @@
+//! Anybody's text as styled spans: revealed, what was hidden marked, cut or wrapped to cells.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::super::theme::{Role, Theme};
+use crate::domain::text::{is_hidden, reveal};
+
+/// Shown where something was left out.
+pub const MORE: &str = "…";
+
+/// Text as spans of one style, its hidden characters written out in the style for them.
+pub fn spans(text: &str, style: Style, theme: &Theme) -> Vec<Span<'static>> {
+    let odd = |char: char| (char.is_control() && !matches!(char, '\n' | '\t')) || is_hidden(char);
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let hidden = odd(first);
+        let end = rest.find(|char| odd(char) != hidden).unwrap_or(rest.len());
+        let (run, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let style = if hidden { style.patch(theme.style(Role::Hidden)) } else { style };
+        out.push(Span::styled(reveal(run).to_string(), style));
+        rest = tail;
+    }
+    out
+}
+
+/// The cells that spans take.
+pub fn width(spans: &[Span<'_>]) -> usize {
+    spans.iter().flat_map(|span| span.content.graphemes(true)).map(|grapheme| grapheme.width()).sum()
+}
+
+/// As much as fits in `room` cells; ends in `…` when something was left out here, or `more` says so.
+pub fn fit(spans: Vec<Span<'static>>, room: usize, more: bool) -> Vec<Span<'static>> {
+    if !more && width(&spans) <= room {
+        return spans;
+    }
+    let mut rows = wrap_some(spans, room.saturating_sub(1), 1);
+    let mut row = rows.pop().unwrap_or_default();
+    if room > 0 {
+        row.push(Span::raw(MORE));
+    }
+    row
+}
+
+/// Wrapped at cells into lines of at most `room` cells; at most `most` of them, the last marked where there is more.
+pub fn wrap(spans: Vec<Span<'static>>, room: usize, most: usize, more: bool) -> Vec<Vec<Span<'static>>> {
+    let mut rows = wrap_some(spans, room, most.saturating_add(1));
+    let cut = rows.len() > most;
+    rows.truncate(most);
+    if (cut || more)
+        && let Some(last) = rows.pop()
+    {
+        rows.push(fit(last, room, true));
+    }
+    rows
+}
+
+fn wrap_some(spans: Vec<Span<'static>>, room: usize, most: usize) -> Vec<Vec<Span<'static>>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for span in spans {
+        let mut piece = String::new();
+        for grapheme in span.content.graphemes(true) {
+            let cells = grapheme.width();
+            if used + cells > room && (used > 0 || room == 0) {
+                push(&mut rows, std::mem::take(&mut piece), span.style);
+                if rows.len() >= most {
+                    return rows;
+                }
+                rows.push(Vec::new());
+                used = 0;
+            }
+            if cells > room {
+                continue;
+            }
+            used += cells;
+            piece.push_str(grapheme);
+        }
+        push(&mut rows, piece, span.style);
+    }
+    rows
+}
+
+fn push(rows: &mut [Vec<Span<'static>>], text: String, style: Style) {
+    if let Some(row) = rows.last_mut().filter(|_| !text.is_empty()) {
+        row.push(Span::styled(text, style));
+    }
+}
+
+/// One line of `name  text`, the text anybody's, cut to `room` cells.
+pub fn labelled(name: &str, text: &str, style: Style, room: usize, theme: &Theme) -> Line<'static> {
+    let mut line = vec![Span::styled(format!("{name}  "), theme.style(Role::Muted))];
+    line.extend(spans(text, style, theme));
+    Line::from(fit(line, room, false))
+}
+
+/// Words of ours and of others in paragraphs of at most `room` cells, broken at blanks where there are any.
+pub fn paragraph(text: &str, style: Style, room: usize, most: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut out: Vec<Line<'static>> = Vec::new();
+    for line in text.split('\n') {
+        let mut row: Vec<Span<'static>> = Vec::new();
+        for word in line.split_inclusive(' ') {
+            if out.len() >= most {
+                break;
+            }
+            let word = spans(word, style, theme);
+            let bare: usize = width(&word);
+            if !row.is_empty() && width(&row) + bare > room.saturating_add(1) {
+                out.push(Line::from(std::mem::take(&mut row)));
+            }
+            if bare > room {
+                let mut pieces = wrap(word, room, most, false);
+                row = pieces.pop().unwrap_or_default();
+                out.extend(pieces.into_iter().map(Line::from));
+            } else {
+                row.extend(word);
+            }
+        }
+        out.push(Line::from(row));
+    }
+    if out.len() > most {
+        out.truncate(most);
+        if let Some(last) = out.pop() {
+            out.push(Line::from(fit(last.spans, room, true)));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(rows: &[Vec<Span<'_>>]) -> Vec<String> {
+        rows.iter().map(|row| row.iter().map(|span| span.content.as_ref()).collect()).collect()
+    }
+
+    #[test]
+    fn what_is_hidden_is_written_out_and_nothing_is_cut_without_a_mark() {
+        let theme = Theme::embedded("mono").unwrap();
+        let row = spans("a\u{202e}b\x1b[2J界界", Style::new(), &theme);
+        assert_eq!(text(&[fit(row.clone(), 40, false)]), ["a<U+202E>b␛[2J界界"]);
+        assert_eq!(text(&[fit(row.clone(), 15, false)]), ["a<U+202E>b␛[2J…"]);
+        assert_eq!(text(&[fit(row.clone(), 0, false)]), [""]);
+        assert_eq!(text(&wrap(row.clone(), 8, 9, false)), ["a<U+202E", ">b␛[2J界", "界"]);
+        assert_eq!(text(&wrap(row, 8, 2, false)), ["a<U+202E", ">b␛[2J…"]);
+    }
+
+    #[test]
+    fn paragraphs_break_at_blanks_and_say_when_they_are_cut() {
+        let theme = Theme::embedded("mono").unwrap();
+        let lines = |most| {
+            paragraph("which region do you mean\nsay it", Style::new(), 12, most, &theme)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines(9), ["which region ", "do you mean", "say it"]);
+        assert_eq!(lines(2), ["which region ", "do you mean…"]);
+    }
+}
