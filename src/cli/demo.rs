@@ -8,11 +8,13 @@ use super::failure::Failure;
 use super::output::Out;
 use super::terminal;
 use crate::config::Config;
+use crate::coordinator::Coordinator;
 use crate::domain::ids::Timestamp;
+use crate::store::sqlite::SqliteStore;
 use clap::Args;
 use serde_json::json;
-use std::path::PathBuf;
 use shift::Shift;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use story::Teller;
@@ -47,17 +49,8 @@ impl Demo {
         // The demonstration follows the default rules, and remembers its head beside itself: nothing of it stays.
         let config = Config { ui: settings.config.ui.clone(), ..Config::default() };
         let path = place.join("store.db");
-        let store = open_store(&config, &path, &place.join("state"), true).await?;
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let clock = Arc::new(AtomicI64::new(now.0));
-        let told = Arc::clone(&clock);
-        let teller = owned(&config, Arc::clone(&store))
-            .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
-        let mut teller = Teller::new(&teller, clock, Shift::to(now));
-        for (name, story) in STORIES {
-            teller.tell(name, story).await?;
-        }
-        let messages = teller.finish();
+        let (store, messages) = fill(&config, &place, now).await?;
         if shows {
             return terminal::show(settings, Arc::new(owned(&config, store))).await;
         }
@@ -73,6 +66,34 @@ impl Demo {
             path.display()
         ))
     }
+}
+
+/// Makes a store in `place` and tells it the stories so that they end at `now`. Gives how many messages that were.
+async fn fill(config: &Config, place: &Path, now: Timestamp) -> Result<(Arc<SqliteStore>, usize), Failure> {
+    let store = open_store(config, &place.join("store.db"), &place.join("state"), true).await?;
+    let clock = Arc::new(AtomicI64::new(now.0));
+    let told = Arc::clone(&clock);
+    let teller = owned(config, Arc::clone(&store))
+        .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
+    let mut teller = Teller::new(&teller, clock, Shift::to(now));
+    for (name, story) in STORIES {
+        teller.tell(name, story).await?;
+    }
+    let messages = teller.finish();
+    Ok((store, messages))
+}
+
+/// The stories as they stand at `now`, in a store in `place`, by a coordinator whose clock stays there: for pictures
+/// and tests that must come out the same every time.
+///
+/// # Errors
+/// A sentence, where the store cannot be made or a story does not come out.
+#[doc(hidden)]
+pub async fn stage(place: &Path, now: Timestamp) -> anyhow::Result<Arc<dyn Coordinator>> {
+    let config = Config::default();
+    let broke = |failure: Failure| anyhow::anyhow!("{}", failure.message().unwrap_or_default());
+    let (store, _) = fill(&config, place, now).await.map_err(broke)?;
+    Ok(Arc::new(owned(&config, store).with_clock(Arc::new(move || now))))
 }
 
 /// A new directory for its owner alone.

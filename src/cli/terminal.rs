@@ -79,8 +79,9 @@ fn theme(config: &Path, name: &str) -> Result<Theme, Failure> {
     let file = config.join("themes").join(format!("{name}.toml"));
     match std::fs::read_to_string(&file) {
         Ok(text) => warned(Theme::parse(&text, &file.to_string_lossy())),
-        Err(_) => Theme::embedded(name)
-            .ok_or_else(|| Failure::Usage(format!("no theme is called {name:?}, and {} is not there", file.display()))),
+        Err(_) => Theme::embedded(name).ok_or_else(|| {
+            Failure::Usage(format!("no theme is called {name:?}, and {} is not there", file.display()))
+        }),
     }
 }
 

@@ -33,10 +33,12 @@ impl Shift {
     /// A message of the story, moved. Where its payload holds no time, payload and digest stay byte for byte.
     pub(super) fn message(self, line: &str) -> anyhow::Result<String> {
         let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line)?;
-        if let Some(created) = members.get("created_at").and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+        if let Some(created) = members.get("created_at").and_then(|raw| serde_json::from_str(raw.get()).ok())
+        {
             members.insert("created_at".into(), to_raw_value(&self.moment(created))?);
         }
-        let payload = members.get("payload").and_then(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()).ok());
+        let payload =
+            members.get("payload").and_then(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()).ok());
         if let Some(moved) = payload.and_then(|payload| self.payload(payload)) {
             let scheme = match members.get("digest_scheme") {
                 Some(named) => serde_json::from_str(named.get())?,
@@ -71,15 +73,18 @@ mod tests {
     #[test]
     fn only_a_payload_with_a_time_gets_another_digest() {
         let shift = Shift::to(Timestamp::parse("2026-12-01T12:00:00Z").unwrap());
-        let plain = r#"{"created_at":"2026-11-30T11:00:00Z","payload":{ "n": 1.50 },"payload_digest":"wrong"}"#;
+        let plain =
+            r#"{"created_at":"2026-11-30T11:00:00Z","payload":{ "n": 1.50 },"payload_digest":"wrong"}"#;
         assert_eq!(
             shift.message(plain).unwrap(),
             r#"{"created_at":"2026-12-01T11:00:00.000Z","payload":{ "n": 1.50 },"payload_digest":"wrong"}"#
         );
-        let timed = r#"{"created_at":"x","payload":{"deadline":"2026-11-30T18:00:00Z"},"payload_digest":"wrong"}"#;
+        let timed =
+            r#"{"created_at":"x","payload":{"deadline":"2026-11-30T18:00:00Z"},"payload_digest":"wrong"}"#;
         let moved: Value = serde_json::from_str(&shift.message(timed).unwrap()).unwrap();
         assert_eq!(moved["payload"]["deadline"], "2026-12-01T18:00:00.000Z");
-        let digest = digest::digest(Scheme::JcsSha256V1, br#"{"deadline":"2026-12-01T18:00:00.000Z"}"#).unwrap();
+        let digest =
+            digest::digest(Scheme::JcsSha256V1, br#"{"deadline":"2026-12-01T18:00:00.000Z"}"#).unwrap();
         assert_eq!(moved["payload_digest"], digest.to_string());
         assert_eq!(moved["created_at"], "x");
     }

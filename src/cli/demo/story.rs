@@ -166,7 +166,8 @@ impl<'c> Teller<'c> {
             }
             Step::Gate { task, reason } => Command::Gate { task_id: TaskId(task), reason },
             Step::Decide { task, decision, uphold, reason, supersedes } => {
-                let judged = Judged { to: state(&decision).map_err(usage)?, upheld: uphold, input: None, reason };
+                let judged =
+                    Judged { to: state(&decision).map_err(usage)?, upheld: uphold, input: None, reason };
                 return self.decide(TaskId(task), judged, supersedes).await;
             }
             Step::Answer { task, data, text, approved, reason } => {
