@@ -3,7 +3,7 @@
 mod shift;
 mod story;
 
-use super::connect::{Settings, open_store, owned};
+use super::connect::{Settings, open_store, owned, owned_by, user_name};
 use super::failure::Failure;
 use super::output::Out;
 use super::terminal;
@@ -48,9 +48,9 @@ impl Demo {
         let place = scratch()?;
         // The demonstration follows the default rules, and remembers its head beside itself: nothing of it stays.
         let config = Config { ui: settings.config.ui.clone(), ..Config::default() };
-        let path = place.join("store.db");
+        let path = place.join("demo.db");
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let (store, messages) = fill(&config, &place, now).await?;
+        let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
             return terminal::show(settings, Arc::new(owned(&config, store))).await;
         }
@@ -69,11 +69,16 @@ impl Demo {
 }
 
 /// Makes a store in `place` and tells it the stories so that they end at `now`. Gives how many messages that were.
-async fn fill(config: &Config, place: &Path, now: Timestamp) -> Result<(Arc<SqliteStore>, usize), Failure> {
-    let store = open_store(config, &place.join("store.db"), &place.join("state"), true).await?;
+async fn fill(
+    user: &str,
+    config: &Config,
+    place: &Path,
+    now: Timestamp,
+) -> Result<(Arc<SqliteStore>, usize), Failure> {
+    let store = open_store(config, &place.join("demo.db"), &place.join("state"), true).await?;
     let clock = Arc::new(AtomicI64::new(now.0));
     let told = Arc::clone(&clock);
-    let teller = owned(config, Arc::clone(&store))
+    let teller = owned_by(user, config, Arc::clone(&store))
         .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
     let mut teller = Teller::new(&teller, clock, Shift::to(now));
     for (name, story) in STORIES {
@@ -92,8 +97,8 @@ async fn fill(config: &Config, place: &Path, now: Timestamp) -> Result<(Arc<Sqli
 pub async fn stage(place: &Path, now: Timestamp) -> anyhow::Result<Arc<dyn Coordinator>> {
     let config = Config::default();
     let broke = |failure: Failure| anyhow::anyhow!("{}", failure.message().unwrap_or_default());
-    let (store, _) = fill(&config, place, now).await.map_err(broke)?;
-    Ok(Arc::new(owned(&config, store).with_clock(Arc::new(move || now))))
+    let (store, _) = fill("ana", &config, place, now).await.map_err(broke)?;
+    Ok(Arc::new(owned_by("ana", &config, store).with_clock(Arc::new(move || now))))
 }
 
 /// A new directory for its owner alone.
