@@ -12,6 +12,7 @@ use crate::coordinator::Coordinator;
 use crate::domain::ids::Timestamp;
 use crate::store::sqlite::SqliteStore;
 use clap::Args;
+use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use shift::Shift;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,13 @@ const STORIES: &[(&str, &str)] = &[
     ("05-hostile.jsonl", include_str!("../../examples/demo/05-hostile.jsonl")),
     ("06-decided.jsonl", include_str!("../../examples/demo/06-decided.jsonl")),
     ("07-quarantine.jsonl", include_str!("../../examples/demo/07-quarantine.jsonl")),
-    ("08-quiet.jsonl", include_str!("../../examples/demo/08-quiet.jsonl")),
 ];
+
+/// Tasks that run by themselves, none of which has to do with another.
+const QUIET: (&str, &str) = ("08-quiet.jsonl", include_str!("../../examples/demo/08-quiet.jsonl"));
+
+/// Quiet tasks told at once: their writes share commits.
+const AT_ONCE: usize = 64;
 
 #[derive(Debug, Args)]
 pub struct Demo {
@@ -76,16 +82,40 @@ async fn fill(
     now: Timestamp,
 ) -> Result<(Arc<SqliteStore>, usize), Failure> {
     let store = open_store(config, &place.join("demo.db"), &place.join("state"), true).await?;
-    let clock = Arc::new(AtomicI64::new(now.0));
-    let told = Arc::clone(&clock);
-    let teller = owned_by(user, config, Arc::clone(&store))
-        .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
-    let mut teller = Teller::new(&teller, clock, Shift::to(now));
+    let stage = Stage { user, config, store: &store, now };
+    let mut messages = 0;
     for (name, story) in STORIES {
-        teller.tell(name, story).await?;
+        messages += stage.tell(name, &story::lines(story)).await?;
     }
-    let messages = teller.finish();
+    let quiet = story::by_task(QUIET.1);
+    let telling = quiet.iter().map(|lines| stage.tell(QUIET.0, lines));
+    let mut telling = stream::iter(telling).buffer_unordered(AT_ONCE);
+    while let Some(told) = telling.next().await {
+        messages += told?;
+    }
+    drop(telling);
     Ok((store, messages))
+}
+
+/// Where stories are told.
+struct Stage<'a> {
+    user: &'a str,
+    config: &'a Config,
+    store: &'a Arc<SqliteStore>,
+    now: Timestamp,
+}
+
+impl Stage<'_> {
+    /// Tells lines to the store, in their own time. Returns how many messages there were.
+    async fn tell(&self, name: &str, lines: &[(usize, &str)]) -> Result<usize, Failure> {
+        let clock = Arc::new(AtomicI64::new(self.now.0));
+        let told = Arc::clone(&clock);
+        let listens = owned_by(self.user, self.config, Arc::clone(self.store))
+            .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
+        let mut teller = Teller::new(&listens, clock, Shift::to(self.now));
+        teller.tell(name, lines).await?;
+        Ok(teller.finish())
+    }
 }
 
 /// The stories as they stand at `now`, in a store in `place`, by a coordinator whose clock stays there: for pictures

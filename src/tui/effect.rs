@@ -36,6 +36,8 @@ pub enum Ask {
     Payload(TaskId, u64),
     /// Two submissions, their payloads verified again and compared.
     Compare(TaskId, u64, u64),
+    /// The text of one submission, to be read line by line.
+    Text(TaskId, u64, Source),
     /// The exact stored envelope of one submission.
     Envelope(TaskId, u64),
     /// A page of a task's events, after a revision.
@@ -54,4 +56,13 @@ pub enum Ask {
     Readmit(String),
     /// Drop an entry, with a reason.
     Drop(String, String),
+}
+
+/// Which text of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Its payload, masked where it must be.
+    Payload,
+    /// The whole envelope as it arrived.
+    Envelope,
 }

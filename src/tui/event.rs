@@ -6,7 +6,7 @@ use crate::coordinator::{
     Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
 };
 use crate::domain::command::{Admitted, DecisionOutcome};
-use crate::domain::diff::Diff;
+use crate::domain::diff::{Diff, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Record, Report};
 use crate::domain::refusal::Refusal;
@@ -113,7 +113,9 @@ pub enum Reply {
     /// A payload.
     Payload(PayloadView),
     /// Two payloads and their differences.
-    Compare(Box<Comparison>),
+    Compare(Arc<Comparison>),
+    /// A text, ready to be read line by line.
+    Text(Arc<Text>),
     /// A stored envelope.
     Envelope(Arc<[u8]>),
     /// Events of a task.
@@ -147,6 +149,17 @@ pub struct Comparison {
     pub b: PayloadView,
     /// Their differences, or why there are none to show.
     pub diff: Result<Diff, String>,
+}
+
+/// One text, ready to be read line by line.
+#[derive(Debug)]
+pub struct Text {
+    /// What is known of it; for an envelope its bytes alone.
+    pub view: PayloadView,
+    /// Its lines as JSON is written for people, or why there are none.
+    pub pretty: Result<Lines, String>,
+    /// Its lines as they are, or why there are none.
+    pub raw: Result<Lines, String>,
 }
 
 /// A change that nobody here asked for.

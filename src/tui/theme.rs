@@ -95,8 +95,8 @@ impl Theme {
         Theme::embedded(name).unwrap_or_else(Theme::bare).at(depth)
     }
 
-    /// No colours, and reverse for the selection: what is left when a theme cannot be read.
-    fn bare() -> Theme {
+    /// No colours, and reverse for the selection: what is left when a theme cannot be read. Enough to measure by.
+    pub(in crate::tui) fn bare() -> Theme {
         let mut roles = [Style::new(); Role::ALL.len()];
         if let Some(selected) = roles.get_mut(Role::Selected as usize) {
             *selected = Style::new().add_modifier(Modifier::REVERSED);

@@ -13,6 +13,7 @@ use crate::domain::task::TaskState;
 use anyhow::{Context as _, anyhow};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -52,6 +53,36 @@ enum Step {
     Answer { task: String, data: Option<Value>, text: Option<String>, approved: Option<bool>, reason: String },
 }
 
+/// The lines of a story, each with its number.
+pub(super) fn lines(story: &str) -> Vec<(usize, &str)> {
+    (1..).zip(story.lines()).filter(|(_, line)| !line.trim().is_empty()).collect()
+}
+
+/// The lines of a story by the task they are about, each with the time it happened at: tasks that have nothing to do
+/// with each other can be told at once.
+pub(super) fn by_task(story: &str) -> Vec<Vec<(usize, &str)>> {
+    let mut told: Vec<Vec<(usize, &str)>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut clock = None;
+    for (number, line) in lines(story) {
+        let value: Value = serde_json::from_str(line).unwrap_or_default();
+        if value.get("step").is_some_and(|step| step == "clock") {
+            clock = Some((number, line));
+            continue;
+        }
+        let task = value.get("task").or(value.get("task_id")).and_then(Value::as_str).unwrap_or_default();
+        let at = *known.entry(task.to_owned()).or_insert(told.len());
+        if at == told.len() {
+            told.push(Vec::new());
+        }
+        if let Some(own) = told.get_mut(at) {
+            own.extend(clock);
+            own.push((number, line));
+        }
+    }
+    told
+}
+
 /// What is decided, without what was seen.
 struct Judged {
     to: TaskState,
@@ -84,13 +115,10 @@ impl<'c> Teller<'c> {
         Teller { to, clock, shift, waiting: Vec::new(), messages: 0 }
     }
 
-    /// Tells one story.
-    pub(super) async fn tell(&mut self, name: &str, story: &str) -> Result<(), Failure> {
-        for (at, line) in story.lines().enumerate() {
-            let place = format!("{name}:{}", at + 1);
-            if line.trim().is_empty() {
-                continue;
-            }
+    /// Tells lines of the story in this file, each with its number.
+    pub(super) async fn tell(&mut self, name: &str, lines: &[(usize, &str)]) -> Result<(), Failure> {
+        for (number, line) in lines {
+            let place = format!("{name}:{number}");
             let is_step = serde_json::from_str::<Value>(line).is_ok_and(|v| v.get("step").is_some());
             if !is_step {
                 let moved = self.shift.message(line).with_context(|| place.clone())?;

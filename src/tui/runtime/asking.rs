@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep};
 
-use crate::coordinator::{Coordinator, Error};
+use crate::coordinator::{Coordinator, Error, PayloadView};
 use crate::domain::command::Reply as Answered;
-use crate::domain::diff::{Diff, Limits};
+use crate::domain::diff::{Diff, DiffError, Limits, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
-use crate::tui::effect::Ask;
-use crate::tui::event::{Change, Comparison, Event, Reply};
+use crate::tui::effect::{Ask, Source};
+use crate::tui::event::{Change, Comparison, Event, Reply, Text};
 use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
@@ -36,7 +36,8 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
         Ask::Show(id) => Reply::Show(Box::new(c.show(&id).await?)),
         Ask::Submissions(id, after, limit) => Reply::Submissions(c.submissions(&id, after, limit).await?),
         Ask::Payload(id, arrival) => Reply::Payload(c.payload(&id, arrival).await?),
-        Ask::Compare(id, a, b) => Reply::Compare(Box::new(compare(c, &id, a, b).await?)),
+        Ask::Compare(id, a, b) => Reply::Compare(Arc::new(compare(c, &id, a, b).await?)),
+        Ask::Text(id, arrival, source) => Reply::Text(Arc::new(text(c, &id, arrival, source).await?)),
         Ask::Envelope(id, arrival) => Reply::Envelope(c.envelope(&id, arrival).await?),
         Ask::Timeline(id, after, limit) => Reply::Timeline(c.timeline(&id, after, limit).await?),
         Ask::Decide(decision) => match c.decide(*decision).await? {
@@ -84,6 +85,26 @@ async fn compare(c: &Arc<dyn Coordinator>, id: &TaskId, a: u64, b: u64) -> Resul
     };
     drop(cancel);
     Ok(Comparison { a, b, diff })
+}
+
+/// Reads a text and finds its lines, on another thread: tens of megabytes take a while.
+async fn text(c: &Arc<dyn Coordinator>, id: &TaskId, arrival: u64, source: Source) -> Result<Text, Error> {
+    let view = match source {
+        Source::Payload => c.payload(id, arrival).await?,
+        Source::Envelope => {
+            let bytes = Some(c.envelope(id, arrival).await?);
+            PayloadView { bytes, masked: false, verified: false, problem: None }
+        }
+    };
+    let Some(bytes) = view.bytes.clone() else {
+        let none = "the content is behind a reference and is not here";
+        return Ok(Text { view, pretty: Err(none.to_owned()), raw: Err(none.to_owned()) });
+    };
+    let lines = tokio::task::spawn_blocking(move || (Lines::pretty(bytes.clone()), Lines::raw(bytes))).await;
+    let told = |lines: Result<Lines, DiffError>| lines.map_err(|error| error.to_string());
+    let broke = || Err("reading its lines broke off".to_owned());
+    let (pretty, raw) = lines.map_or_else(|_| (broke(), broke()), |(pretty, raw)| (told(pretty), told(raw)));
+    Ok(Text { view, pretty, raw })
 }
 
 /// Follows the coordinator's changes for ever; says when the way there is lost and found.

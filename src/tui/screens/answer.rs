@@ -1,43 +1,464 @@
 //! Answer: the open question of a task, and the form that answers it.
+//!
+//! What is answered is the question that was read when the form opened. When another is asked, or the task
+//! changes, sending stops until that was noted; what is written stays.
+
+mod off;
+mod question;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Widget as _;
 
 use super::super::action::{Action, Scope};
-use super::super::event::Event;
+use super::super::effect::Effect;
+use super::super::event::{Code, Event, Key};
+use super::super::model::Model;
+use super::super::widgets::form::{Fields, Scroll};
+use super::super::widgets::input::Field;
 use super::reading::Reading;
+use super::sending::Sending;
+use super::viewer::Viewer;
 use super::{Ctx, Layer, Outcome, View};
+use crate::domain::decision::{Decision as Asked, Input, Part as Piece};
+use crate::domain::digest::Digest;
+use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
+use crate::domain::interruption::{Interruption, Need};
+use crate::domain::task::TaskState;
+use question::Content;
+
+/// The question as it was read, with the state of its task.
+#[derive(Clone, Debug)]
+struct Pinned {
+    asked: Interruption,
+    version: u64,
+    revision: u64,
+    set: Option<Digest>,
+}
+
+/// A part of the form that can have the focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Choice,
+    Field(usize),
+    Text,
+    Reason,
+    Confirm,
+}
 
 /// See the module.
 pub struct Answer {
     reading: Reading,
+    pinned: Option<Pinned>,
+    content: Content,
+    /// Which of the choices of this need is taken: approve or deny, ready or cancel.
+    choice: Option<usize>,
+    cursor: usize,
+    text: Field,
+    reason: Field,
+    confirm: Field,
+    focus: usize,
+    /// The answer as the fields give it; none while they are being filled in.
+    checked: Option<Result<serde_json::Value, Vec<FieldError>>>,
+    sending: Sending,
+    scroll: Scroll,
+    /// Esc was pressed over something written.
+    leaving: bool,
+    size: (u16, u16),
 }
 
 impl Answer {
-    /// For a task, which is read when the layer opens.
+    /// For a task, whose open question is read when the layer opens.
     pub fn new(id: TaskId) -> Answer {
-        Answer { reading: Reading::new(id) }
+        Answer {
+            reading: Reading::new(id),
+            pinned: None,
+            content: Content::None,
+            choice: None,
+            cursor: 0,
+            text: Field::lines(""),
+            reason: Field::lines(""),
+            confirm: Field::line(""),
+            focus: 0,
+            checked: None,
+            sending: Sending::new(),
+            scroll: Scroll::At(0),
+            leaving: false,
+            size: (0, 0),
+        }
+    }
+
+    fn need(&self) -> Need {
+        self.pinned.as_ref().map_or(Need::BusinessInput, |pinned| pinned.asked.question.need)
+    }
+
+    /// The choices of this need, by the word that confirms them.
+    fn choices(&self) -> &'static [(&'static str, &'static str)] {
+        match self.need() {
+            Need::BusinessInput => &[],
+            Need::HumanApproval => &[
+                ("approve", "yes: the agent may do it"),
+                ("deny", "no: the agent goes on without it; the task does not end"),
+            ],
+            Need::MachineCredentials => &[
+                ("ready", "it is authorized there: the work goes on"),
+                ("cancel", "it will not be authorized: the task ends for good"),
+            ],
+        }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        if self.pinned.is_none() {
+            return Vec::new();
+        }
+        let mut parts = Vec::new();
+        if !self.choices().is_empty() {
+            parts.push(Part::Choice);
+        }
+        match &self.content {
+            Content::Fields(fields) => parts.extend((0..fields.len()).map(Part::Field)),
+            Content::Text => parts.push(Part::Text),
+            Content::Elsewhere(_) | Content::None => {}
+        }
+        parts.extend([Part::Reason, Part::Confirm]);
+        parts
+    }
+
+    fn part(&self) -> Option<Part> {
+        self.parts().get(self.focus).copied()
+    }
+
+    /// What must be typed to confirm.
+    fn wanted(&self) -> Option<&'static str> {
+        match self.choices() {
+            [] => Some("answer"),
+            choices => choices.get(self.choice?).map(|(word, _)| *word),
+        }
+    }
+
+    /// Takes over the question that is open now.
+    fn pin(&mut self) {
+        let Some(shown) = self.reading.shown() else { return };
+        let before =
+            self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
+        self.pinned = shown.task.interruption.as_ref().map(|asked| Pinned {
+            asked: asked.clone(),
+            version: shown.task.state_version,
+            revision: shown.task.revision,
+            set: shown.candidate_set_digest,
+        });
+        let now = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
+        self.confirm.set("");
+        if before != now {
+            self.content = self.pinned.as_ref().map_or(Content::None, |pinned| Content::of(&pinned.asked));
+            (self.choice, self.cursor, self.focus, self.checked) = (None, 0, 0, None);
+        }
+    }
+
+    /// Whether the task is not as it was when the question was read.
+    fn is_changed(&self) -> bool {
+        let (Some(pinned), Some(shown)) = (&self.pinned, self.reading.shown()) else { return false };
+        shown.task.state_version != pinned.version
+            || shown.candidate_set_digest != pinned.set
+            || shown.task.interruption.as_ref().map(|asked| (&asked.id, asked.version))
+                != Some((&pinned.asked.id, pinned.asked.version))
+    }
+
+    fn field(&mut self) -> Option<&mut Field> {
+        match self.part()? {
+            Part::Text => Some(&mut self.text),
+            Part::Reason => Some(&mut self.reason),
+            Part::Confirm => Some(&mut self.confirm),
+            Part::Choice | Part::Field(_) => None,
+        }
+    }
+
+    /// Whether characters are typed into the part with the focus.
+    fn types(&self) -> bool {
+        match (self.part(), &self.content) {
+            _ if self.sending.record().is_some() => false,
+            (Some(Part::Field(at)), Content::Fields(fields)) => fields.types(at),
+            (Some(Part::Text | Part::Reason | Part::Confirm), _) => true,
+            _ => false,
+        }
+    }
+
+    fn next_focus(&mut self, forward: bool) {
+        self.check();
+        let many = self.parts().len().max(1);
+        self.focus = (self.focus + if forward { 1 } else { many - 1 }) % many;
+        self.scroll = Scroll::Focus;
+    }
+
+    /// Makes the answer from the fields and puts what is wrong beside them.
+    fn check(&mut self) -> Option<usize> {
+        let Content::Fields(fields) = &mut self.content else { return None };
+        if self.checked.is_none() {
+            self.checked = Some(fields.answer());
+        }
+        match &self.checked {
+            Some(Err(errors)) => fields.set_errors(errors),
+            _ => fields.set_errors(&[]),
+        }
+    }
+
+    /// Runs something on a field of the schema; the answer must be made again.
+    fn with_fields(&mut self, act: impl FnOnce(&mut Fields, usize)) {
+        if let (Some(Part::Field(at)), Content::Fields(fields)) =
+            (self.parts().get(self.focus).copied(), &mut self.content)
+        {
+            act(fields, at);
+            self.checked = None;
+        }
+    }
+
+    fn choose(&mut self) {
+        if !self.sending.is_writing() {
+            return;
+        }
+        match self.part() {
+            Some(Part::Choice) => self.choice = Some(self.cursor),
+            Some(Part::Field(_)) => self.with_fields(Fields::choose),
+            _ => return,
+        }
+        self.confirm.set("");
+    }
+
+    fn step(&mut self, forward: bool) {
+        match self.part() {
+            Some(Part::Choice) => {
+                let last = self.choices().len().saturating_sub(1);
+                self.cursor =
+                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
+            }
+            Some(Part::Field(_)) => self.with_fields(|fields, at| {
+                fields.step(at, forward);
+            }),
+            _ => {}
+        }
+        self.scroll = Scroll::Focus;
+    }
+
+    /// The input as it is sent; `None` where there is none to send.
+    fn input(&self) -> Option<Input> {
+        let schema_digest = self.pinned.as_ref().and_then(|pinned| pinned.asked.schema_digest);
+        match (self.need(), &self.content) {
+            (Need::MachineCredentials, _) => None,
+            (Need::HumanApproval, _) => {
+                Some(Input { parts: Vec::new(), schema_digest: None, approved: Some(self.choice? == 0) })
+            }
+            (Need::BusinessInput, Content::Fields(_)) => match &self.checked {
+                Some(Ok(value)) => {
+                    Some(Input { parts: vec![Piece::Data(value.clone())], schema_digest, approved: None })
+                }
+                _ => None,
+            },
+            (Need::BusinessInput, _) => Some(Input {
+                parts: vec![Piece::Text(self.text.text())],
+                schema_digest: None,
+                approved: None,
+            }),
+        }
+    }
+
+    /// The answer as it is sent.
+    fn asked(&self) -> Option<Asked> {
+        let pinned = self.pinned.as_ref()?;
+        let cancels = self.need() == Need::MachineCredentials && self.choice == Some(1);
+        Some(Asked {
+            task_id: self.reading.id().clone(),
+            decision: if cancels { TaskState::Canceled } else { TaskState::Ready },
+            expected_version: pinned.version,
+            candidate_set_digest: pinned.set,
+            interruption: Some(pinned.asked.id.clone()),
+            upheld: Vec::new(),
+            resume: None,
+            reason: self.reason.text().trim().to_owned(),
+            evidence_opened: Vec::new(),
+            input: self.input(),
+            supersedes: None,
+            idempotency_key: self.sending.key().to_owned(),
+            approval_id: String::new(),
+            masked: Vec::new(),
+        })
+    }
+
+    fn submit(&mut self, ctx: &mut Ctx<'_>) {
+        if self.sending.again(ctx) || !self.sending.is_writing() {
+            return;
+        }
+        if let Some(at) = self.check() {
+            let parts = self.parts();
+            self.focus = parts.iter().position(|part| *part == Part::Field(at)).unwrap_or(self.focus);
+            self.scroll = Scroll::Focus;
+        }
+        if let Some(why) = self.off(ctx.model) {
+            return ctx.toast(format!("not sent: {why}"));
+        }
+        if let Some(answer) = self.asked() {
+            self.sending.send(answer, ctx);
+            self.scroll = Scroll::At(0);
+        }
+    }
+
+    fn preview(&mut self, ctx: &mut Ctx<'_>) {
+        self.check();
+        if let Some(asked) = self.asked() {
+            let text = serde_json::to_string_pretty(&asked).unwrap_or_default();
+            ctx.push(Viewer::own("exactly what is sent", text.lines().map(str::to_owned).collect()));
+        }
+    }
+
+    /// Whether something would be lost by leaving.
+    fn has_draft(&self) -> bool {
+        self.sending.record().is_none()
+            && (!self.text.is_empty() || !self.reason.is_empty() || self.checked.is_some())
+    }
+
+    fn copy(&self, ctx: &mut Ctx<'_>) {
+        if let Some(record) = self.sending.record() {
+            return ctx.effect(Effect::Copy(record.record_digest.to_string()));
+        }
+        match self.pinned.as_ref().and_then(|pinned| pinned.asked.question.link.as_deref()) {
+            Some(link) if question::is_safe(link) => ctx.effect(Effect::Copy(link.to_owned())),
+            Some(_) => ctx.toast("the link is not plain http(s): it is not copied"),
+            None => {}
+        }
     }
 }
 
 impl Layer for Answer {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Answer, Scope::List, Scope::Global, Scope::Always]
+        match self.part() {
+            _ if !self.types() => &[Scope::Answer, Scope::List, Scope::Global, Scope::Always],
+            Some(Part::Text | Part::Reason) => &[Scope::Field, Scope::Always],
+            _ => &[Scope::Line, Scope::Field, Scope::Always],
+        }
     }
 
-    fn on(&mut self, _action: Action, _ctx: &mut Ctx<'_>) -> Outcome {
-        Outcome::Ignored
+    fn wants_text(&self) -> bool {
+        self.types()
+    }
+
+    fn popup(&self) -> bool {
+        true
+    }
+
+    fn guarded(&self) -> bool {
+        true
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.sending.record().is_some() {
+            return &[(Action::Copy, "copy digest")];
+        }
+        &[
+            (Action::NextField, "next"),
+            (Action::Choose, "choose"),
+            (Action::Preview, "preview"),
+            (Action::Submit, "send"),
+            (Action::Copy, "copy link"),
+        ]
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let waiting =
+            self.sending.waiting().or(self.reading.waiting()).map(|waiting| waiting.wake(model.now.run));
+        let expires = self.pinned.as_ref().and_then(|pinned| pinned.asked.question.expires_at);
+        let countdown = expires.and_then(|at| super::super::widgets::moment::countdown(at, model));
+        waiting.into_iter().chain(countdown).min()
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        let left = std::mem::take(&mut self.leaving);
+        match action {
+            Action::Back if self.has_draft() && !left => {
+                self.leaving = true;
+                ctx.toast("something is written here: esc again drops it");
+            }
+            Action::Down => self.step(true),
+            Action::Up => self.step(false),
+            Action::PageDown | Action::HalfPageDown => self.page(1, ctx.model),
+            Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
+            Action::First => self.scroll = Scroll::At(0),
+            Action::Choose => self.choose(),
+            Action::NextField => self.next_focus(true),
+            Action::PreviousField => self.next_focus(false),
+            Action::Submit => self.submit(ctx),
+            Action::Preview => self.preview(ctx),
+            Action::Copy => self.copy(ctx),
+            Action::Acknowledge if self.sending.is_writing() => self.pin(),
+            Action::Refresh => self.reading.ask(ctx),
+            // Enter sends nothing.
+            Action::Accept => {}
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
+    }
+
+    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
+        self.leaving = false;
+        if !self.sending.is_writing() || (self.part() == Some(Part::Confirm) && key.code == Code::Enter) {
+            return;
+        }
+        if let Some(field) = self.field() {
+            field.key(key);
+        } else {
+            self.with_fields(|fields, at| fields.key(at, key));
+        }
+        self.scroll = Scroll::Focus;
     }
 
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
-        self.reading.event(event, ctx);
+        match event {
+            Event::Resize { width, height } => self.size = (*width, *height),
+            Event::Paste(_) if self.part() == Some(Part::Confirm) => {
+                return ctx.toast("what confirms is typed, not pasted");
+            }
+            Event::Paste(text) if self.sending.is_writing() => {
+                if let Some(field) = self.field() {
+                    field.paste(text);
+                } else {
+                    self.with_fields(|fields, at| fields.paste(at, text));
+                }
+            }
+            _ => {}
+        }
+        if self.sending.event(event, ctx) {
+            self.after_reply(ctx);
+        }
+        if self.reading.event(event, ctx) {
+            if self.pinned.is_none() {
+                self.pin();
+            } else if self.is_changed() && self.sending.is_writing() {
+                self.confirm.set("");
+                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
+                self.sending.ask_changes(self.reading.id(), after, ctx);
+            }
+        }
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, _view: &View<'_>) {
-        Line::raw(reveal(self.reading.id().as_str()).to_string()).render(area, frame.buffer_mut());
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        self.paint(frame, area, view);
+    }
+}
+
+impl Answer {
+    /// What follows from a reply to the answer itself.
+    fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
+        self.scroll = Scroll::At(0);
+        if self.sending.is_writing() {
+            self.confirm.set("");
+            if self.sending.is_stale() {
+                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
+                self.sending.ask_changes(self.reading.id(), after, ctx);
+                self.reading.ask(ctx);
+            }
+        }
     }
 }

@@ -1,26 +1,186 @@
 //! Case: the sides of a conflict beside each other, or one task and why it waits.
+//!
+//! Nothing is chosen here and no side comes first but by arrival. A side that arrives while somebody reads is
+//! announced, and deciding waits until that was noted.
+
+pub(super) mod checks;
+pub(super) mod columns;
+mod header;
+mod notes;
+mod panes;
+mod sides;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Widget as _;
 
 use super::super::action::{Action, Scope};
+use super::super::effect::Effect;
 use super::super::event::Event;
+use super::super::model::Model;
+use super::answer::Answer;
+use super::decision::{Decision, Draft, Seen};
 use super::reading::Reading;
-use super::{Ctx, Layer, Outcome, View};
+use super::timeline::Timeline;
+use super::viewer::Viewer;
+use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
+use crate::domain::task::TaskState;
+use checks::Checks;
+use columns::Set;
+pub(super) use panes::stack;
+use sides::Sides;
+use task::TaskView;
 
 /// See the module.
 pub struct Case {
     reading: Reading,
+    sets: Vec<Set>,
+    /// Which of the sets is shown.
+    set: usize,
+    /// Every arrival that was noted: what is not in here is new.
+    noted: BTreeSet<u64>,
+    checks: Checks,
+    sides: Sides,
+    task: TaskView,
+    /// The reason as far as it is written: kept while one goes back to read.
+    draft: Draft,
+    size: (u16, u16),
 }
 
 impl Case {
     /// For a task, which is read when the layer opens.
     pub fn new(id: TaskId) -> Case {
-        Case { reading: Reading::new(id) }
+        Case {
+            reading: Reading::new(id),
+            sets: Vec::new(),
+            set: 0,
+            noted: BTreeSet::new(),
+            checks: Checks::default(),
+            sides: Sides::new(),
+            task: TaskView::default(),
+            draft: Draft::default(),
+            size: (0, 0),
+        }
+    }
+
+    fn arrivals(&self) -> impl Iterator<Item = u64> {
+        let columns = self.sets.iter().flat_map(|set| &set.columns);
+        columns.flat_map(|column| column.sides.iter().map(|side| side.arrival))
+    }
+
+    /// What arrived and was not noted.
+    fn news(&self) -> Vec<u64> {
+        self.arrivals().filter(|arrival| !self.noted.contains(arrival)).collect()
+    }
+
+    /// Takes over the task as it was just read.
+    fn read(&mut self, first: bool, ctx: &mut Ctx<'_>) {
+        let Some(shown) = self.reading.shown() else { return };
+        let before = self.sets.get(self.set).map(|set| set.intent.clone());
+        self.sets = columns::sets(shown);
+        let same = before.and_then(|intent| self.sets.iter().position(|set| set.intent == intent));
+        self.set = same.unwrap_or(0);
+        if first {
+            self.noted = self.arrivals().collect();
+        }
+        if self.sets.is_empty() {
+            self.task.read(self.reading.id(), ctx);
+        }
+        self.go_on(ctx);
+    }
+
+    /// Asks for whatever is still missing, and fits what is there into the screen.
+    fn go_on(&mut self, ctx: &mut Ctx<'_>) {
+        let id = self.reading.id().clone();
+        if let Some(set) = self.sets.get(self.set) {
+            self.sides.settle(&id, set, ctx);
+        }
+        // One large content at a time: the pair on the screen goes first.
+        if !self.sides.is_comparing() {
+            self.checks.go_on(&id, &self.sets, ctx);
+        }
+        self.fit(ctx.model);
+    }
+
+    fn fit(&mut self, model: &Model) {
+        let area = Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 };
+        let parts = self.parts(area, model);
+        self.sides.fit(&parts);
+        self.task.resize(parts.list.height);
+    }
+
+    fn decide(&self, ctx: &mut Ctx<'_>) {
+        let Some(shown) = self.reading.shown() else { return ctx.toast("the task is not read yet") };
+        if !self.news().is_empty() {
+            return ctx.toast("a side arrived while you read: take note of it first (c)");
+        }
+        if self.reading.is_asking() {
+            return ctx.toast("the task changed and is being read again");
+        }
+        match shown.task.state {
+            TaskState::WaitingHuman => ctx.push(Answer::new(self.reading.id().clone())),
+            _ => ctx.push(Decision::seen(Seen {
+                task_id: self.reading.id().clone(),
+                version: shown.task.state_version,
+                revision: shown.task.revision,
+                set: shown.candidate_set_digest,
+                checks: self.checks.clone(),
+                draft: self.draft.clone(),
+            })),
+        }
+    }
+
+    fn details(&self, ctx: &mut Ctx<'_>) {
+        let lines = self.everything(ctx.model);
+        ctx.push(Viewer::own(format!("{} · everything known", self.reading.id().as_str()), lines));
+    }
+
+    fn turn_intent(&mut self, forward: bool, ctx: &mut Ctx<'_>) {
+        let many = self.sets.len();
+        if many > 1 {
+            self.set = (self.set + if forward { 1 } else { many - 1 }) % many;
+            self.go_on(ctx);
+        }
+    }
+
+    fn copy_digest(&self, ctx: &mut Ctx<'_>) {
+        let set = self.sets.get(self.set);
+        if let Some(column) = set.and_then(|set| self.sides.focused(set)) {
+            ctx.effect(Effect::Copy(column.digest.to_string()));
+            ctx.toast(format!("the whole digest of {} is copied", column.label));
+        }
+    }
+
+    /// What means the same with and without sides.
+    fn common(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        match action {
+            Action::Decide => self.decide(ctx),
+            Action::Answer | Action::Authorization => ctx.push(Answer::new(self.reading.id().clone())),
+            Action::Timeline => ctx.push(Timeline::new(self.reading.id().clone())),
+            Action::Details => self.details(ctx),
+            Action::NextIntent => self.turn_intent(true, ctx),
+            Action::PreviousIntent => self.turn_intent(false, ctx),
+            Action::CopyDigest => self.copy_digest(ctx),
+            Action::Copy => {
+                let id = self.reading.id().as_str().to_owned();
+                ctx.effect(Effect::Copy(id));
+            }
+            Action::Acknowledge => self.noted = self.arrivals().collect(),
+            Action::Refresh => {
+                self.reading.ask(ctx);
+                self.checks.retry();
+                self.sides.retry();
+                self.go_on(ctx);
+            }
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
     }
 }
 
@@ -29,15 +189,77 @@ impl Layer for Case {
         &[Scope::Case, Scope::List, Scope::Global, Scope::Always]
     }
 
-    fn on(&mut self, _action: Action, _ctx: &mut Ctx<'_>) -> Outcome {
-        Outcome::Ignored
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.sets.is_empty() {
+            return &[
+                (Action::Open, "open"),
+                (Action::Answer, "answer"),
+                (Action::Timeline, "timeline"),
+                (Action::Details, "details"),
+            ];
+        }
+        &[
+            (Action::Decide, "decide"),
+            (Action::NextDifference, "next"),
+            (Action::CycleView, "view"),
+            (Action::FocusPane, "pane"),
+            (Action::Open, "open"),
+            (Action::Details, "details"),
+            (Action::NextPair, "pair"),
+            (Action::ToggleWrap, "wrap"),
+            (Action::CopyDigest, "copy digest"),
+            (Action::Timeline, "timeline"),
+        ]
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let waiting = self.reading.waiting().or(self.sides.waiting());
+        Some(waiting.map_or(AGES, |waiting| waiting.wake(model.now.run)))
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if let Some(movement) = movement(action) {
+            match self.sets.is_empty() {
+                true => self.task.go(movement, self.reading.id(), ctx),
+                false => self.sides.go(movement),
+            }
+            return Outcome::Handled;
+        }
+        if self.common(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
+        let Some(set) = self.sets.get(self.set) else {
+            if action == Action::Open {
+                self.task.open(self.reading.id(), ctx);
+                return Outcome::Handled;
+            }
+            return Outcome::Ignored;
+        };
+        let outcome = self.sides.on(action, self.reading.id(), set, ctx);
+        self.go_on(ctx);
+        outcome
     }
 
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
-        self.reading.event(event, ctx);
+        if let Event::Resize { width, height } = event {
+            self.size = (*width, *height);
+        }
+        let first = self.reading.shown().is_none();
+        if self.reading.event(event, ctx) {
+            self.read(first, ctx);
+        }
+        if let Event::Reply { request, reply } = event {
+            let mine = self.sides.take(*request, reply, &mut self.checks)
+                || self.checks.take(*request, reply)
+                || self.task.take(*request, reply);
+            if mine {
+                self.go_on(ctx);
+            }
+        }
+        self.fit(ctx.model);
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, _view: &View<'_>) {
-        Line::raw(reveal(self.reading.id().as_str()).to_string()).render(area, frame.buffer_mut());
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        self.paint(frame, area, view);
     }
 }

@@ -1,43 +1,457 @@
 //! Decision: what a person decides, restated and confirmed before it is sent.
+//!
+//! Nothing is chosen when it opens. What is typed to confirm is the beginning of the digest that will stand, so
+//! that neither a stray key nor a habit decides. Enter, paste and mouse never do.
+
+mod off;
+mod record;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Widget as _;
 
 use super::super::action::{Action, Scope};
-use super::super::event::Event;
+use super::super::effect::Effect;
+use super::super::event::{Code, Event, Key};
+use super::super::model::Model;
+use super::super::widgets::form::Scroll;
+use super::super::widgets::input::Field;
+use super::case::checks::Checks;
+use super::case::columns::{self, Column, Set};
 use super::reading::Reading;
+use super::sending::Sending;
+use super::viewer::Viewer;
 use super::{Ctx, Layer, Outcome, View};
+use crate::domain::decision::{Decision as Asked, Resume};
+use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
+use crate::domain::task::TaskState;
+
+/// A reason as far as it is written, kept by the screen below.
+pub(super) type Draft = Rc<RefCell<String>>;
+
+/// What was on the screen when the decision was opened.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// The task.
+    pub(super) task_id: TaskId,
+    /// Its version.
+    pub(super) version: u64,
+    /// Its last event.
+    pub(super) revision: u64,
+    /// The digest of what would be judged.
+    pub(super) set: Option<Digest>,
+    /// Which contents were read, verified and on the screen.
+    pub(super) checks: Checks,
+    /// The reason so far.
+    pub(super) draft: Draft,
+}
+
+/// Where the keys go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Focus {
+    Choices,
+    Reason,
+    Resume,
+    Confirm,
+}
+
+/// One line that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Ready,
+    Cancel,
+    /// A column, by its set and its place in it.
+    Uphold(usize, usize),
+}
 
 /// See the module.
 pub struct Decision {
     reading: Reading,
+    seen: Option<Seen>,
+    checks: Checks,
+    sets: Vec<Set>,
+    to: Option<TaskState>,
+    /// The arrivals that stand, one for an intent.
+    upheld: Vec<u64>,
+    cursor: usize,
+    focus: Focus,
+    reason: Field,
+    resume: Field,
+    confirm: Field,
+    draft: Draft,
+    supersedes: Option<String>,
+    sending: Sending,
+    scroll: Scroll,
+    size: (u16, u16),
 }
 
 impl Decision {
-    /// For a task, which is read when the layer opens.
+    /// For a task of which nothing was on the screen: sides can only be upheld from the case.
     pub fn new(id: TaskId) -> Decision {
-        Decision { reading: Reading::new(id) }
+        Decision {
+            reading: Reading::new(id),
+            seen: None,
+            checks: Checks::default(),
+            sets: Vec::new(),
+            to: None,
+            upheld: Vec::new(),
+            cursor: 0,
+            focus: Focus::Choices,
+            reason: Field::lines(""),
+            resume: Field::line(""),
+            confirm: Field::line(""),
+            draft: Draft::default(),
+            supersedes: None,
+            sending: Sending::new(),
+            scroll: Scroll::Focus,
+            size: (0, 0),
+        }
+    }
+
+    /// For a task as it was on the screen.
+    pub(super) fn seen(seen: Seen) -> Decision {
+        let mut decision = Decision::new(seen.task_id.clone());
+        decision.reason = Field::lines(&seen.draft.borrow());
+        decision.draft = seen.draft.clone();
+        decision.checks = seen.checks.clone();
+        decision.seen = Some(seen);
+        decision
+    }
+
+    /// The record that this one corrects.
+    pub fn superseding(mut self, approval_id: String) -> Decision {
+        self.supersedes = Some(approval_id);
+        self
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let mut all = vec![Choice::Ready, Choice::Cancel];
+        for (set, one) in self.sets.iter().enumerate() {
+            all.extend((0..one.columns.len()).map(|column| Choice::Uphold(set, column)));
+        }
+        all
+    }
+
+    fn column(&self, set: usize, column: usize) -> Option<&Column> {
+        self.sets.get(set)?.columns.get(column)
+    }
+
+    /// The columns that stand.
+    fn standing(&self) -> impl Iterator<Item = &Column> {
+        let columns = self.sets.iter().flat_map(|set| &set.columns);
+        columns.filter(|column| self.upheld.contains(&column.arrival()))
+    }
+
+    /// What must be typed to confirm.
+    fn wanted(&self) -> Option<String> {
+        match (self.standing().next(), self.to?) {
+            (Some(column), _) => Some(column.digest.short()),
+            (None, TaskState::Canceled) => Some("cancel".to_owned()),
+            (None, _) => Some("ready".to_owned()),
+        }
+    }
+
+    fn choose(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.sending.is_writing() {
+            return;
+        }
+        match self.choices().get(self.cursor) {
+            Some(Choice::Ready) => self.to = Some(TaskState::Ready),
+            Some(Choice::Cancel) => {
+                self.to = Some(TaskState::Canceled);
+                self.upheld.clear();
+            }
+            Some(Choice::Uphold(set, column)) => self.uphold(*set, *column, ctx),
+            None => return,
+        }
+        // What was typed was meant for something else.
+        self.confirm.set("");
+    }
+
+    fn uphold(&mut self, set: usize, column: usize, ctx: &mut Ctx<'_>) {
+        let Some(arrival) = self.column(set, column).map(Column::arrival) else { return };
+        if let Some(at) = self.upheld.iter().position(|one| *one == arrival) {
+            self.upheld.remove(at);
+            return;
+        }
+        if let Some(why) = self.column(set, column).and_then(|column| self.checks.not_upholdable(column)) {
+            return ctx.toast(format!("#{arrival} cannot be upheld: {why}"));
+        }
+        let own: Vec<u64> =
+            self.sets.get(set).map_or(Vec::new(), |set| set.columns.iter().map(Column::arrival).collect());
+        self.upheld.retain(|one| !own.contains(one));
+        self.upheld.push(arrival);
+        self.upheld.sort_unstable();
+        self.to = Some(TaskState::Ready);
+    }
+
+    fn field(&mut self) -> Option<&mut Field> {
+        match self.focus {
+            Focus::Choices => None,
+            Focus::Reason => Some(&mut self.reason),
+            Focus::Resume => Some(&mut self.resume),
+            Focus::Confirm => Some(&mut self.confirm),
+        }
+    }
+
+    fn next_focus(&mut self, forward: bool) {
+        const ORDER: [Focus; 4] = [Focus::Choices, Focus::Reason, Focus::Resume, Focus::Confirm];
+        let at = ORDER.iter().position(|focus| *focus == self.focus).unwrap_or(0);
+        let next = (at + if forward { 1 } else { ORDER.len() - 1 }) % ORDER.len();
+        self.focus = ORDER.get(next).copied().unwrap_or(Focus::Choices);
+        self.scroll = Scroll::Focus;
+    }
+
+    /// The decision as it is sent.
+    fn asked(&self) -> Option<Asked> {
+        let shown = self.reading.shown()?;
+        let key = self.resume.text().trim().to_owned();
+        let resume = (!key.is_empty() && self.to == Some(TaskState::Ready))
+            .then_some(Resume { idempotency_key: key, note: None });
+        let question = match &self.supersedes {
+            Some(_) => shown.task.judged.as_ref().and_then(|judged| judged.interruption.as_ref()),
+            None => shown.task.interruption.as_ref(),
+        };
+        Some(Asked {
+            task_id: self.reading.id().clone(),
+            decision: self.to?,
+            expected_version: self.seen.as_ref().map_or(shown.task.state_version, |seen| seen.version),
+            candidate_set_digest: self.seen.as_ref().map_or(shown.candidate_set_digest, |seen| seen.set),
+            interruption: question.map(|question| question.id.clone()),
+            upheld: self.upheld.clone(),
+            resume,
+            reason: self.reason.text().trim().to_owned(),
+            evidence_opened: Vec::new(),
+            input: None,
+            supersedes: self.supersedes.clone(),
+            idempotency_key: self.sending.key().to_owned(),
+            approval_id: String::new(),
+            masked: Vec::new(),
+        })
+    }
+
+    fn submit(&mut self, ctx: &mut Ctx<'_>) {
+        if self.sending.again(ctx) || !self.sending.is_writing() {
+            return;
+        }
+        if let Some(why) = self.off(ctx.model) {
+            return ctx.toast(format!("not sent: {why}"));
+        }
+        if let Some(decision) = self.asked() {
+            self.sending.send(decision, ctx);
+            self.scroll = Scroll::Focus;
+        }
+    }
+
+    /// Takes over the task as it was just read.
+    fn read(&mut self, ctx: &mut Ctx<'_>) {
+        let Some(shown) = self.reading.shown() else { return };
+        self.sets = columns::sets(shown);
+        let revision = shown.task.revision;
+        let there: Vec<u64> = self.sets.iter().flat_map(|set| &set.columns).map(Column::arrival).collect();
+        let before = self.upheld.len();
+        self.upheld.retain(|arrival| there.contains(arrival));
+        self.cursor = self.cursor.min(self.choices().len().saturating_sub(1));
+        if let Some(after) = self.seen.as_ref().map(|seen| seen.revision).filter(|seen| *seen < revision) {
+            if self.sending.is_writing() {
+                self.sending.ask_changes(self.reading.id(), after, ctx);
+            }
+            self.confirm.set("");
+        }
+        if before != self.upheld.len() {
+            self.confirm.set("");
+        }
+        self.checks.go_on(self.reading.id(), &self.sets, ctx);
+    }
+
+    fn preview(&self, ctx: &mut Ctx<'_>) {
+        if let Some(lines) = self.record_lines(ctx.model) {
+            ctx.push(Viewer::own("the record as it will be kept", lines));
+        }
+    }
+
+    /// What is left to do once it is recorded.
+    fn on_done(&self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        let Some(record) = self.sending.record() else { return Outcome::Ignored };
+        match action {
+            Action::Copy | Action::CopyDigest => {
+                ctx.effect(Effect::Copy(record.record_digest.to_string()));
+            }
+            Action::Supersede => {
+                let open = self.reading.shown().and_then(|shown| shown.may.get("supersede"));
+                if open == Some(&true) {
+                    let seen = Seen {
+                        task_id: self.reading.id().clone(),
+                        version: record.state_version_after,
+                        revision: self.reading.shown().map_or(0, |shown| shown.task.revision),
+                        set: Some(record.candidate_set_digest),
+                        checks: self.checks.clone(),
+                        draft: Draft::default(),
+                    };
+                    ctx.push(Decision::seen(seen).superseding(record.approval_id.clone()));
+                } else {
+                    ctx.toast("it cannot be superseded any more: work has gone on");
+                }
+            }
+            Action::Preview => {
+                let text = serde_json::to_string_pretty(record).unwrap_or_default();
+                let lines = text.lines().map(str::to_owned).collect();
+                ctx.push(Viewer::own(format!("record {}", record.sequence), lines));
+            }
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
     }
 }
 
 impl Layer for Decision {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Decision, Scope::List, Scope::Global, Scope::Always]
+        match self.focus {
+            _ if self.sending.record().is_some() => DIALOG,
+            Focus::Choices => DIALOG,
+            Focus::Reason => &[Scope::Field, Scope::Always],
+            Focus::Resume | Focus::Confirm => &[Scope::Line, Scope::Field, Scope::Always],
+        }
     }
 
-    fn on(&mut self, _action: Action, _ctx: &mut Ctx<'_>) -> Outcome {
-        Outcome::Ignored
+    fn wants_text(&self) -> bool {
+        self.focus != Focus::Choices && self.sending.record().is_none()
+    }
+
+    fn popup(&self) -> bool {
+        true
+    }
+
+    fn guarded(&self) -> bool {
+        true
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.sending.record().is_some() {
+            return &[
+                (Action::Copy, "copy digest"),
+                (Action::Supersede, "supersede"),
+                (Action::Preview, "record"),
+            ];
+        }
+        &[
+            (Action::ToggleUphold, "choose"),
+            (Action::NextField, "next"),
+            (Action::Preview, "record"),
+            (Action::Submit, "send"),
+        ]
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let waiting = self.sending.waiting().or(self.reading.waiting());
+        waiting.map(|waiting| waiting.wake(model.now.run))
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.on_done(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
+        let many = self.choices().len();
+        match action {
+            Action::Down if self.focus == Focus::Choices => {
+                self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
+            }
+            Action::Up if self.focus == Focus::Choices => self.cursor = self.cursor.saturating_sub(1),
+            Action::First => self.cursor = 0,
+            Action::Last => self.cursor = many.saturating_sub(1),
+            Action::PageDown | Action::HalfPageDown => self.page(1, ctx.model),
+            Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
+            Action::ToggleUphold => self.choose(ctx),
+            Action::NextField => self.next_focus(true),
+            Action::PreviousField => self.next_focus(false),
+            Action::Submit => self.submit(ctx),
+            Action::Preview => self.preview(ctx),
+            // Enter decides nothing; it does not even leave the field.
+            Action::Accept => {}
+            Action::Refresh => {
+                self.checks.retry();
+                self.reading.ask(ctx);
+            }
+            _ => return Outcome::Ignored,
+        }
+        if matches!(action, Action::Down | Action::Up | Action::First | Action::Last | Action::ToggleUphold) {
+            self.scroll = Scroll::Focus;
+        }
+        Outcome::Handled
+    }
+
+    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
+        if !self.sending.is_writing() || (self.focus == Focus::Confirm && key.code == Code::Enter) {
+            return;
+        }
+        if let Some(field) = self.field() {
+            field.key(key);
+        }
+        self.draft.replace(self.reason.text());
+        self.scroll = Scroll::Focus;
     }
 
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
-        self.reading.event(event, ctx);
+        match event {
+            Event::Resize { width, height } => self.size = (*width, *height),
+            Event::Paste(_) if self.focus == Focus::Confirm => {
+                return ctx.toast("what confirms is typed, not pasted");
+            }
+            Event::Paste(text) if self.sending.is_writing() => {
+                if let Some(field) = self.field() {
+                    field.paste(text);
+                }
+                self.draft.replace(self.reason.text());
+            }
+            _ => {}
+        }
+        if self.sending.event(event, ctx) {
+            self.after_reply(ctx);
+        }
+        if self.reading.event(event, ctx) {
+            self.read(ctx);
+        }
+        if let Event::Reply { request, reply } = event
+            && self.checks.take(*request, reply)
+        {
+            self.checks.go_on(self.reading.id(), &self.sets, ctx);
+        }
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, _view: &View<'_>) {
-        Line::raw(reveal(self.reading.id().as_str()).to_string()).render(area, frame.buffer_mut());
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        self.paint(frame, area, view);
+    }
+}
+
+/// The scopes outside text fields.
+const DIALOG: &[Scope] = &[Scope::Decision, Scope::List, Scope::Global, Scope::Always];
+
+impl Decision {
+    /// What follows from a reply to the decision itself.
+    fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
+        self.scroll = Scroll::Focus;
+        if self.sending.record().is_some() {
+            self.draft.replace(String::new());
+            self.reading.ask(ctx);
+            return;
+        }
+        if self.sending.is_writing() {
+            // Refused: what was confirmed is not what is there.
+            self.confirm.set("");
+            self.focus = Focus::Choices;
+            if self.sending.is_stale() {
+                let after = self.seen.as_ref().map(|seen| seen.revision);
+                let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
+                self.sending.ask_changes(self.reading.id(), after.unwrap_or(0), ctx);
+                self.reading.ask(ctx);
+            }
+        }
     }
 }

@@ -14,7 +14,9 @@ mod pages;
 pub mod palette;
 pub mod quarantine;
 mod reading;
+mod sending;
 pub mod timeline;
+mod viewer;
 
 use std::time::Duration;
 

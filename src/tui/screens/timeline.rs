@@ -1,43 +1,384 @@
 //! Timeline: everything that happened to a task, in order.
 
+#[cfg(test)]
+mod tests;
+mod window;
+pub(super) mod words;
+
+use std::time::Duration;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::super::action::{Action, Scope};
-use super::super::event::Event;
+use super::super::effect::{Ask, Effect, Source};
+use super::super::event::{Event, Key, Reply};
+use super::super::model::Model;
+use super::super::theme::Role;
+use super::super::widgets::ink;
+use super::super::widgets::input::Field;
+use super::super::widgets::list::{List, Move, Rows as _};
+use super::super::widgets::moment::{Told, moment};
+use super::super::widgets::table::{Column, Layout};
+use super::answer::Answer;
+use super::decision::Decision;
 use super::reading::Reading;
-use super::{Ctx, Layer, Outcome, View};
+use super::viewer::Viewer;
+use super::{AGES, Ctx, Layer, Outcome, View, movement};
+use crate::domain::event::What;
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use window::{Noted, Window};
+use words::Kind;
 
 /// See the module.
 pub struct Timeline {
     reading: Reading,
+    window: Window,
+    list: List<u64>,
+    told: Told,
+    /// The request that is out and the revision it reads on behind.
+    asked: Option<(u64, u64)>,
+    /// Whether to go to the end once it was read.
+    to_last: bool,
+    problem: Option<String>,
+    filter: Option<Field>,
 }
 
 impl Timeline {
     /// For a task, which is read when the layer opens.
     pub fn new(id: TaskId) -> Timeline {
-        Timeline { reading: Reading::new(id) }
+        Timeline {
+            reading: Reading::new(id),
+            window: Window::new(),
+            list: List::default(),
+            told: Told::default(),
+            asked: None,
+            to_last: false,
+            problem: None,
+            filter: None,
+        }
+    }
+
+    /// Reads on where the rows that are held do not reach far enough.
+    fn read_on(&mut self, ctx: &mut Ctx<'_>) {
+        if self.asked.is_some() || self.problem.is_some() {
+            return;
+        }
+        let view = self.list.window();
+        let below = view.end.saturating_add(window::PAGE / 4) >= self.window.len();
+        let above = view.start <= window::PAGE / 4;
+        let next = self.window.next(true).filter(|_| below);
+        let next = next.or_else(|| self.window.next(false).filter(|_| above));
+        if let Some((after, limit)) = next {
+            self.ask(after, limit, ctx);
+        }
+    }
+
+    fn ask(&mut self, after: u64, limit: usize, ctx: &mut Ctx<'_>) {
+        let request = ctx.request();
+        self.asked = Some((request, after));
+        ctx.effect(Effect::Ask(request, Box::new(Ask::Timeline(self.reading.id().clone(), after, limit))));
+    }
+
+    fn restart(&mut self, after: u64, ctx: &mut Ctx<'_>) {
+        if let Some((request, _)) = self.asked.take() {
+            ctx.effect(Effect::Cancel(request));
+        }
+        self.problem = None;
+        self.window.restart(after);
+        self.list = {
+            let height = u16::try_from(self.list.window().len()).unwrap_or(1);
+            let mut list = List::default();
+            list.resize(height);
+            list
+        };
+        self.read_on(ctx);
+    }
+
+    fn go(&mut self, movement: Move, ctx: &mut Ctx<'_>) {
+        match movement {
+            Move::First if self.window.read.0 > 0 => return self.restart(0, ctx),
+            Move::Last if self.window.read.1 < self.window.end => {
+                self.to_last = true;
+                let after = self.window.end.saturating_sub(window::PAGE as u64);
+                return self.restart(after, ctx);
+            }
+            _ => {}
+        }
+        self.list.go(&self.window, movement);
+        self.read_on(ctx);
+    }
+
+    fn take(&mut self, reply: &Reply, after: u64, ctx: &mut Ctx<'_>) {
+        match reply {
+            Reply::Timeline(page) if page.is_empty() => self.window.end = self.window.read.1,
+            Reply::Timeline(page) => {
+                self.window.take(after, page);
+                self.list.settle(&self.window);
+                if self.to_last && self.window.read.1 >= self.window.end {
+                    self.to_last = false;
+                    self.list.go(&self.window, Move::Last);
+                }
+            }
+            Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
+            Reply::Failed(why) => self.problem = Some(why.clone()),
+            _ => {}
+        }
+        self.read_on(ctx);
+    }
+
+    fn open(&self, ctx: &mut Ctx<'_>) {
+        let Some((noted, count)) = self.window.row_at(self.list.row()) else { return };
+        let id = self.reading.id().clone();
+        if let What::Delivered(d) = &noted.event.what {
+            // A repeat is not stored again: what it repeats is.
+            let stored = if d.submission.is_some() { d.arrival } else { d.duplicate_of.unwrap_or(d.arrival) };
+            let title = match stored == d.arrival {
+                true => format!("envelope #{}", d.arrival),
+                false => format!("envelope #{stored}, which #{} repeats", d.arrival),
+            };
+            return ctx.push(Viewer::of(title, id, stored, Source::Envelope, None));
+        }
+        let text = serde_json::to_string_pretty(&noted.event).unwrap_or_default();
+        let title = format!("event {}{}", noted.event.revision, if count > 1 { " and more" } else { "" });
+        ctx.push(Viewer::own(title, text.lines().map(str::to_owned).collect()));
+    }
+
+    fn next_kind(&mut self, ctx: &mut Ctx<'_>) {
+        let at = self.window.wanted.kind.and_then(|kind| Kind::ALL.iter().position(|one| *one == kind));
+        self.window.wanted.kind = Kind::ALL.get(at.map_or(0, |at| at + 1)).copied();
+        self.restart(0, ctx);
+    }
+
+    /// What a filter field does while it has the focus.
+    fn on_filter(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        match action {
+            Action::Accept => {
+                let text = self.filter.take().map(|field| field.text()).unwrap_or_default();
+                text.trim().clone_into(&mut self.window.wanted.text);
+                self.restart(0, ctx);
+            }
+            Action::Back => self.filter = None,
+            Action::Quit | Action::Redraw => return Outcome::Ignored,
+            _ => {}
+        }
+        Outcome::Handled
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column { title: "rev", least: 4, most: 7, rank: 3, right: true },
+    Column { title: "time", least: 9, most: 21, rank: 1, right: false },
+    Column { title: "#", least: 4, most: 7, rank: 2, right: true },
+    Column { title: "who", least: 8, most: 20, rank: 1, right: false },
+    Column { title: "what", least: 9, most: 13, rank: 0, right: false },
+    Column { title: "about", least: 8, most: u16::MAX, rank: 0, right: false },
+    Column { title: "v", least: 3, most: 5, rank: 4, right: true },
+];
+
+impl Timeline {
+    fn line(&self, columns: &Layout, row: usize, view: &View<'_>) -> Line<'static> {
+        let Some((noted, count)) = self.window.row_at(row) else { return Line::default() };
+        let theme = view.theme;
+        let Noted { event, odd } = noted;
+        let told = words::words(event);
+        let revision = match count {
+            1 => event.revision.to_string(),
+            _ => format!("{}+", event.revision),
+        };
+        let time = moment(event.at, self.told, view.model);
+        let arrival = match &event.what {
+            What::Delivered(d) => d.arrival.to_string(),
+            _ => String::new(),
+        };
+        let mut about = String::new();
+        if !odd.is_empty() {
+            about.push_str(&format!("! {}: ", odd.join(", ")));
+        }
+        if count > 1 {
+            about.push_str(&format!("×{count} duplicates, the first: "));
+        }
+        about.push_str(&told.about);
+        let loud = told.what.starts_with(|char: char| char.is_uppercase());
+        let muted = theme.style(Role::Muted);
+        let style = match (odd.is_empty(), loud, told.kind) {
+            (false, _, _) => theme.style(Role::Warning),
+            (_, true, _) => theme.style(Role::Accent),
+            (_, _, Kind::Move) => Style::new(),
+            _ => muted,
+        };
+        let version = format!("v{}", event.state_version);
+        columns.row([
+            (revision.as_str(), muted),
+            (time.as_str(), muted),
+            (arrival.as_str(), theme.style(Role::Badge)),
+            (told.who.as_str(), theme.style(Role::Untrusted)),
+            (told.what.as_str(), style),
+            (about.as_str(), if odd.is_empty() { Style::new() } else { theme.style(Role::Warning) }),
+            (version.as_str(), muted),
+        ])
+    }
+
+    fn title(&self, width: usize, view: &View<'_>) -> Line<'static> {
+        let theme = view.theme;
+        let mut line = vec![Span::raw(" ")];
+        line.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
+        line.push(Span::styled(
+            format!("  timeline · {} events · {}", self.window.end, self.told.word()),
+            theme.style(Role::Muted),
+        ));
+        let wanted = &self.window.wanted;
+        if let Some(kind) = wanted.kind {
+            line.push(Span::styled(format!(" · only {}", kind.word()), theme.style(Role::Warning)));
+        }
+        if !wanted.text.is_empty() {
+            line.push(Span::styled(" · / ", theme.style(Role::Warning)));
+            line.extend(ink::spans(&wanted.text, theme.style(Role::Match), theme));
+        }
+        if !self.window.folds {
+            line.push(Span::styled(" · duplicates unfolded", theme.style(Role::Muted)));
+        }
+        if self.asked.is_some() {
+            let (from, to) = self.window.read;
+            line.push(Span::styled(format!(" · reading, {from}–{to} so far"), theme.style(Role::Muted)));
+        }
+        Line::from(ink::fit(line, width, false))
     }
 }
 
 impl Layer for Timeline {
     fn scopes(&self) -> &'static [Scope] {
+        if self.filter.is_some() {
+            return &[Scope::Line, Scope::Field, Scope::Always];
+        }
         &[Scope::Timeline, Scope::List, Scope::Global, Scope::Always]
     }
 
-    fn on(&mut self, _action: Action, _ctx: &mut Ctx<'_>) -> Outcome {
-        Outcome::Ignored
+    fn wants_text(&self) -> bool {
+        self.filter.is_some()
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.filter.is_some() {
+            return &[(Action::Accept, "filter")];
+        }
+        &[
+            (Action::Open, "open"),
+            (Action::FilterKinds, "kinds"),
+            (Action::Filter, "filter"),
+            (Action::CycleTime, "time"),
+            (Action::ToggleDuplicates, "duplicates"),
+        ]
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        match self.reading.waiting() {
+            Some(waiting) => Some(waiting.wake(model.now.run)),
+            None => (self.told == Told::Relative).then_some(AGES),
+        }
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.filter.is_some() {
+            return self.on_filter(action, ctx);
+        }
+        if let Some(movement) = movement(action) {
+            self.go(movement, ctx);
+            return Outcome::Handled;
+        }
+        match action {
+            Action::Open => self.open(ctx),
+            Action::FilterKinds => self.next_kind(ctx),
+            Action::Filter => self.filter = Some(Field::line(&self.window.wanted.text)),
+            Action::CycleTime => self.told = self.told.next(),
+            Action::ToggleDuplicates => {
+                self.window.folds = !self.window.folds;
+                self.window.lay_out();
+                self.list.settle(&self.window);
+                self.read_on(ctx);
+            }
+            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
+            Action::Answer => ctx.push(Answer::new(self.reading.id().clone())),
+            Action::Copy => {
+                if let Some((noted, _)) = self.window.row_at(self.list.row()) {
+                    let text = serde_json::to_string(&noted.event).unwrap_or_default();
+                    ctx.effect(Effect::Copy(text));
+                }
+            }
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
+    }
+
+    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
+        if let Some(filter) = &mut self.filter {
+            filter.key(key);
+        }
     }
 
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
-        self.reading.event(event, ctx);
+        match event {
+            // The title and the heading stand above.
+            Event::Resize { height, .. } => self.list.resize(height.saturating_sub(2)),
+            Event::Paste(text) => {
+                if let Some(filter) = &mut self.filter {
+                    filter.paste(text);
+                }
+            }
+            _ => {}
+        }
+        if self.reading.event(event, ctx)
+            && let Some(shown) = self.reading.shown()
+        {
+            self.window.end = self.window.end.max(shown.task.revision);
+            self.read_on(ctx);
+        }
+        if let Event::Reply { request, reply } = event
+            && let Some((_, after)) = self.asked.filter(|(own, _)| own == request)
+        {
+            self.asked = None;
+            self.take(reply, after, ctx);
+        }
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, _view: &View<'_>) {
-        Line::raw(reveal(self.reading.id().as_str()).to_string()).render(area, frame.buffer_mut());
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        let theme = view.theme;
+        let row = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
+        self.title(usize::from(area.width), view).render(row(0), frame.buffer_mut());
+        let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
+        if let Some(filter) = &self.filter {
+            let place = row(1);
+            frame.buffer_mut().set_stringn(
+                place.x,
+                place.y,
+                " / ",
+                usize::from(place.width),
+                theme.style(Role::Key),
+            );
+            let field = Rect { x: place.x.saturating_add(3), width: place.width.saturating_sub(3), ..place };
+            filter.draw(frame, field, theme, true);
+        } else {
+            let head = Rect { x: area.x.saturating_add(1), ..row(1) }.intersection(area);
+            columns.head(theme.style(Role::Muted)).render(head, frame.buffer_mut());
+        }
+        let rows = Rect { y: area.y.saturating_add(2), height: area.height.saturating_sub(2), ..area };
+        let problem = self.problem.as_deref().or(self.reading.problem());
+        let wait = self.reading.waiting().map(|waiting| waiting.mark(view.model.now.run));
+        let text = match (problem, wait) {
+            (Some(why), _) => Some((why.to_owned(), Role::Danger)),
+            (None, Some(wait)) => Some((format!(" reading {wait}"), Role::Muted)),
+            _ if self.window.is_empty() && self.asked.is_none() => {
+                Some((" nothing of this kind".to_owned(), Role::Muted))
+            }
+            _ => None,
+        };
+        if let Some((text, role)) = text {
+            return Line::styled(text, theme.style(role)).render(rows.intersection(area), frame.buffer_mut());
+        }
+        self.list.draw(frame, rows, theme, &self.window, |row, _| self.line(&columns, row, view));
     }
 }

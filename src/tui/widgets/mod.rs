@@ -1,5 +1,7 @@
 //! Parts that screens are made of. They know themes, not screens; what they draw is revealed here or before.
 
+pub mod diff;
+pub mod form;
 pub mod held;
 pub mod ink;
 pub mod input;

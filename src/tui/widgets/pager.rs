@@ -89,6 +89,11 @@ impl Pager {
         (self.left, self.top.1) = (0, 0);
     }
 
+    /// Back to the beginning, nothing marked.
+    pub fn restart(&mut self) {
+        (self.top, self.left, self.marked) = ((0, 0), 0, None);
+    }
+
     /// Marks a line and brings it into view.
     pub fn jump(&mut self, line: usize) {
         self.marked = Some(line);

@@ -1,0 +1,179 @@
+//! Who said what: the sides of each conflict, one column per distinct content, in order of arrival.
+
+use std::collections::BTreeSet;
+
+use crate::coordinator::{Shown, Submitted};
+use crate::domain::digest::{Digest, Scheme};
+use crate::domain::envelope::{EffectName, Intent, MessageType};
+use crate::domain::event::{ConflictSet, Verification};
+use crate::domain::evidence::EvidenceRef;
+use crate::domain::ledger::Side;
+
+/// One intent with everything that was said about it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Set {
+    /// What the sides claim to settle.
+    pub(in super::super) intent: Intent,
+    /// The conflict, where there is one; held outcomes have none.
+    pub(in super::super) conflict: Option<ConflictSet>,
+    /// One for each distinct content, by first arrival.
+    pub(in super::super) columns: Vec<Column>,
+}
+
+/// One distinct content with every submission behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Column {
+    /// `A`, `B`, …: by arrival, and nothing else.
+    pub(in super::super) label: String,
+    /// What kind of message.
+    pub(in super::super) kind: MessageType,
+    /// The digest of its payload.
+    pub(in super::super) digest: Digest,
+    /// The scheme of the digest.
+    pub(in super::super) scheme: Scheme,
+    /// The effect it reports.
+    pub(in super::super) effect: Option<EffectName>,
+    /// What arrived, by arrival.
+    pub(in super::super) sides: Vec<Side>,
+    /// The same as they are stored, where they were shown.
+    pub(in super::super) stored: Vec<Submitted>,
+    /// Whether it is held and in no conflict.
+    pub(in super::super) held: bool,
+}
+
+impl Column {
+    /// The arrival it is named by.
+    pub(in super::super) fn arrival(&self) -> u64 {
+        self.sides.first().map_or(0, |side| side.arrival)
+    }
+
+    /// How many times it was delivered, repeats counted.
+    pub(in super::super) fn deliveries(&self) -> u64 {
+        let stored: u64 = self.stored.iter().map(|one| one.deliveries).sum();
+        stored.max(self.sides.len() as u64)
+    }
+
+    /// Every reference that one of its submissions gives, each once.
+    pub(in super::super) fn evidence(&self) -> Vec<&EvidenceRef> {
+        let mut all: Vec<&EvidenceRef> = Vec::new();
+        for one in self.sides.iter().flat_map(|side| &side.evidence_refs) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        all
+    }
+
+    /// How its content was checked when it arrived; the worst of its submissions.
+    pub(in super::super) fn verification(&self) -> Verification {
+        let all = || self.sides.iter().map(|side| side.verification);
+        let has = |wanted| all().any(|one| one == wanted);
+        if has(Verification::Mismatch) {
+            Verification::Mismatch
+        } else if has(Verification::NotFetched) {
+            Verification::NotFetched
+        } else {
+            Verification::Verified
+        }
+    }
+
+    /// Whether one of these arrivals is its.
+    pub(in super::super) fn holds(&self, arrival: u64) -> bool {
+        self.sides.iter().any(|side| side.arrival == arrival)
+    }
+}
+
+/// The sets of a task: those in conflict in the order the task keeps them, then what is held beside them.
+pub(in super::super) fn sets(shown: &Shown) -> Vec<Set> {
+    let stored: Vec<&Submitted> = shown.candidates.iter().chain(&shown.held_messages).collect();
+    let mut sides: Vec<&Side> = shown.candidate_set.sides().collect();
+    sides.sort_by_key(|side| side.arrival);
+    sides.dedup_by_key(|side| side.arrival);
+    let held: BTreeSet<u64> = shown.candidate_set.held.iter().map(|side| side.arrival).collect();
+    let judged = shown.task.judged.as_ref().and_then(|judged| judged.review.as_ref());
+    let conflicts = shown.task.review.as_ref().or(judged).map(|review| review.sets.as_slice());
+    let mut sets: Vec<Set> = Vec::new();
+    for conflict in conflicts.unwrap_or_default() {
+        sets.push(Set {
+            intent: Intent {
+                task_id: shown.task.task_id.clone(),
+                class: conflict.class,
+                idempotency_key: conflict.idempotency_key.clone(),
+            },
+            conflict: Some(conflict.clone()),
+            columns: Vec::new(),
+        });
+    }
+    for side in sides {
+        let own = sets.iter().position(|set| set.intent == side.intent).unwrap_or_else(|| {
+            sets.push(Set { intent: side.intent.clone(), conflict: None, columns: Vec::new() });
+            sets.len() - 1
+        });
+        let one = stored.iter().find(|one| one.submission.arrival == side.arrival).copied();
+        if let Some(set) = sets.get_mut(own) {
+            add(set, side, one, held.contains(&side.arrival));
+        }
+    }
+    sets.retain(|set| !set.columns.is_empty());
+    sets
+}
+
+fn add(set: &mut Set, side: &Side, stored: Option<&Submitted>, held: bool) {
+    let effect = stored.and_then(|one| one.submission.effect.clone());
+    let same = |column: &&mut Column| {
+        (column.kind, column.digest, column.scheme) == (side.kind, side.payload_digest, side.digest_scheme)
+            && column.effect == effect
+    };
+    let stored = stored.cloned();
+    match set.columns.iter_mut().find(same) {
+        Some(column) => {
+            column.sides.push(side.clone());
+            column.stored.extend(stored);
+            column.held &= held;
+        }
+        None => set.columns.push(Column {
+            label: label(set.columns.len()),
+            kind: side.kind,
+            digest: side.payload_digest,
+            scheme: side.digest_scheme,
+            effect,
+            sides: vec![side.clone()],
+            stored: stored.into_iter().collect(),
+            held,
+        }),
+    }
+}
+
+/// `A` to `Z`, then `AA`.
+pub(in super::super) fn label(at: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(at % 26).unwrap_or(0));
+    match at / 26 {
+        0 => letter.to_string(),
+        more => format!("{}{letter}", label(more - 1)),
+    }
+}
+
+/// The arrivals whose claimed time cannot be: earlier than that of something that came before them, or after
+/// they were received.
+pub(in super::super) fn contradicted(columns: &[Column]) -> BTreeSet<u64> {
+    let mut all: Vec<&Submitted> = columns.iter().flat_map(|column| &column.stored).collect();
+    all.sort_by_key(|one| one.submission.arrival);
+    let mut latest = None;
+    let mut wrong = BTreeSet::new();
+    for one in all {
+        let one = &one.submission;
+        if latest.is_some_and(|latest| one.created_at < latest) || one.created_at > one.received_at {
+            wrong.insert(one.arrival);
+        }
+        latest = latest.max(Some(one.created_at));
+    }
+    wrong
+}
+
+/// Whether another side rests on something of the same name with another digest.
+pub(in super::super) fn disputed(one: &EvidenceRef, own: &Column, columns: &[Column]) -> bool {
+    let others = columns.iter().filter(|column| column.label != own.label);
+    let same = others.flat_map(|column| column.evidence()).filter(|other| other.uri() == one.uri());
+    let own_differs = own.evidence().into_iter().any(|o| o.uri() == one.uri() && o.digest() != one.digest());
+    own_differs || same.into_iter().any(|other| other.digest() != one.digest())
+}

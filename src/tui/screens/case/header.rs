@@ -1,0 +1,225 @@
+//! The header of a column: its digest, how it was verified, every submission behind it, what it rests on.
+
+use std::collections::BTreeSet;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::super::super::model::Model;
+use super::super::super::theme::{Role, Theme};
+use super::super::super::widgets::ink;
+use super::super::super::widgets::moment::{Told, moment};
+use super::checks::Checks;
+use super::columns::{Column, contradicted, disputed};
+use crate::coordinator::Submitted;
+use crate::domain::evidence::EvidenceRef;
+
+/// What headers are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Heads<'a> {
+    /// Every side of the intent.
+    pub(super) columns: &'a [Column],
+    /// What was read of them.
+    pub(super) checks: &'a Checks,
+    /// How roles look.
+    pub(super) theme: &'a Theme,
+    /// The clock, for dates.
+    pub(super) model: &'a Model,
+}
+
+impl Heads<'_> {
+    /// ` A  task_result · 3 deliveries · untrusted`.
+    pub(super) fn title(&self, column: &Column, new: bool) -> Line<'static> {
+        let theme = self.theme;
+        let many = if column.deliveries() == 1 { "delivery" } else { "deliveries" };
+        let mut line = vec![
+            Span::styled(format!(" {} ", column.label), theme.style(Role::Badge)),
+            Span::styled(
+                format!(" {} · {} {many} ", column.kind.as_str(), column.deliveries()),
+                theme.style(Role::Title),
+            ),
+            Span::styled("· untrusted ", theme.style(Role::Untrusted)),
+        ];
+        if column.held {
+            line.push(Span::styled("· held ", theme.style(Role::Warning)));
+        }
+        if new {
+            line.push(Span::styled("· NEW ", theme.style(Role::Danger)));
+        }
+        Line::from(line)
+    }
+
+    /// The digest, as much of it as fits beside scheme and verification; two lines where all of it fits in them.
+    fn digest(&self, column: &Column, width: usize) -> Vec<Line<'static>> {
+        let theme = self.theme;
+        let (word, role) = self.checks.word(column);
+        let rest = |room: usize| {
+            let scheme = Span::styled(format!("{}  ", column.scheme.as_str()), theme.style(Role::Muted));
+            ink::fit(vec![scheme, Span::styled(word, theme.style(role))], room, false)
+        };
+        let tail = column.scheme.as_str().len() + 2 + word.chars().count();
+        let whole = column.digest.to_string();
+        if width >= whole.len() {
+            let mut first = vec![Span::styled(whole.clone(), theme.style(Role::Title))];
+            if width >= whole.len() + 2 + tail {
+                first.push(Span::raw("  "));
+                first.extend(rest(tail));
+                return vec![Line::from(first)];
+            }
+            return vec![Line::from(first), Line::from(rest(width))];
+        }
+        // What is typed to confirm is always in sight.
+        let digits = width.saturating_sub(tail + 10).clamp(6, 64);
+        let mut line = vec![
+            Span::styled(format!("sha256:{}", column.digest.hex_prefix(digits)), theme.style(Role::Title)),
+            Span::styled("…  ", theme.style(Role::Muted)),
+        ];
+        let room = width.saturating_sub(ink::width(&line));
+        line.extend(rest(room));
+        vec![Line::from(ink::fit(line, width, false))]
+    }
+
+    /// One submission: `#1 researcher-a  12:01:07Z  claimed 12:01:05Z  attempt 1  lease 1`.
+    fn submission(&self, one: &Submitted, wrong: &BTreeSet<u64>) -> Vec<Span<'static>> {
+        let theme = self.theme;
+        let s = &one.submission;
+        let told = |at| moment(at, Told::Utc, self.model);
+        let mut line = vec![Span::styled(format!("#{} ", s.arrival), theme.style(Role::Badge))];
+        line.extend(ink::spans(&s.sender, theme.style(Role::Untrusted), theme));
+        line.push(Span::raw(format!("  {}  ", told(s.received_at))));
+        let odd = wrong.contains(&s.arrival);
+        let claimed = format!("claimed {}{}", told(s.created_at), if odd { " !" } else { "" });
+        line.push(Span::styled(claimed, theme.style(if odd { Role::Danger } else { Role::Muted })));
+        let mut more = String::new();
+        if let Some(attempt) = s.attempt {
+            more.push_str(&format!("  attempt {attempt}"));
+        }
+        if let Some(lease) = s.lease_version {
+            more.push_str(&format!("  lease {lease}"));
+        }
+        if one.deliveries > 1 {
+            more.push_str(&format!("  ×{}", one.deliveries));
+        }
+        line.push(Span::styled(more, theme.style(Role::Muted)));
+        line
+    }
+
+    /// `evidence 2: file:filings.csv  https://…`, those in dispute first.
+    fn evidence(&self, column: &Column) -> Vec<Span<'static>> {
+        let theme = self.theme;
+        let all = column.evidence();
+        if all.is_empty() {
+            return vec![Span::styled("no evidence", theme.style(Role::Warning))];
+        }
+        let mut line = vec![Span::styled(format!("evidence {}: ", all.len()), theme.style(Role::Muted))];
+        let (first, then): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|one| disputed(one, column, self.columns));
+        for one in &first {
+            line.extend(ink::spans(one.uri(), theme.style(Role::Link), theme));
+            line.push(Span::styled(" (digest differs!)  ", theme.style(Role::Danger)));
+        }
+        for one in &then {
+            line.extend(ink::spans(one.uri(), theme.style(Role::Link), theme));
+            line.push(Span::raw("  "));
+        }
+        line
+    }
+
+    /// The header within `most` lines; what does not fit is counted, and `e` opens it all.
+    pub(super) fn lines(&self, column: &Column, width: usize, most: usize) -> Vec<Line<'static>> {
+        let wrong = contradicted(self.columns);
+        let mut lines = self.digest(column, width);
+        // Room for the evidence, and for the mark of what is left out.
+        let room = most.saturating_sub(lines.len() + 1).max(1);
+        let odd = |one: &&Submitted| wrong.contains(&one.submission.arrival);
+        let (shown, left) = if column.stored.len() <= room {
+            (column.stored.iter().collect::<Vec<_>>(), 0)
+        } else {
+            let keep = room.saturating_sub(1);
+            (column.stored.iter().take(keep).collect(), column.stored.len() - keep)
+        };
+        for one in shown {
+            lines.push(Line::from(ink::fit(self.submission(one, &wrong), width, false)));
+        }
+        if left > 0 {
+            let odd =
+                if column.stored.iter().any(|one| odd(&one)) { ", a claimed time ! among them" } else { "" };
+            let text = format!("… {left} more{odd}: e shows all");
+            lines.push(Line::from(ink::fit(
+                vec![Span::styled(text, self.theme.style(Role::Muted))],
+                width,
+                false,
+            )));
+        }
+        lines.push(Line::from(ink::fit(self.evidence(column), width, false)));
+        lines.truncate(most);
+        lines
+    }
+
+    /// Everything about a column, one fact a line, for the popup.
+    pub(super) fn whole(&self, column: &Column) -> Vec<String> {
+        let wrong = contradicted(self.columns);
+        let (word, _) = self.checks.word(column);
+        let mut out = vec![
+            format!(
+                "{}  {}  {} deliveries, untrusted",
+                column.label,
+                column.kind.as_str(),
+                column.deliveries()
+            ),
+            column.digest.to_string(),
+            format!("{}  {word}", column.scheme.as_str()),
+        ];
+        if let Some(super::checks::Check::Mismatch(why) | super::checks::Check::Failed(why)) =
+            self.checks.of(column)
+        {
+            out.push(why.clone());
+        }
+        if let Some(effect) = &column.effect {
+            out.push(format!("reports the effect {} on {}", effect.key, effect.target));
+        }
+        for one in &column.stored {
+            let line = Line::from(self.submission(one, &wrong)).to_string();
+            out.push(String::new());
+            out.push(line);
+            let s = &one.submission;
+            out.push(format!("    message {}, for {}, {}", s.message_id, s.recipient, one.outcome.as_str()));
+            if wrong.contains(&s.arrival) {
+                out.push("    ! its claimed time contradicts the order of arrival".to_owned());
+            }
+            if let Some(record) = &one.judged_by {
+                out.push(format!("    judged before by {record}"));
+            }
+        }
+        out.push(String::new());
+        out.push(format!("evidence: {}", column.evidence().len()));
+        for one in column.evidence() {
+            out.extend(evidence_lines(one, disputed(one, column, self.columns)));
+        }
+        out
+    }
+}
+
+fn evidence_lines(one: &EvidenceRef, disputed: bool) -> Vec<String> {
+    let mut out = vec![format!("  {}", one.uri())];
+    if let EvidenceRef::Described(about) = one {
+        let title = about.title.as_deref().map(|title| format!("title {title}"));
+        let kind = about.media_type.as_deref().map(|kind| format!("type {kind}"));
+        let size = about.size.map(|size| format!("{size} bytes claimed"));
+        let protected = (about.protected == Some(true)).then(|| "protected".to_owned());
+        out.extend([title, kind, size, protected].into_iter().flatten().map(|fact| format!("    {fact}")));
+    }
+    out.push(match one.digest() {
+        Some((digest, scheme)) => format!("    {digest}  {}  claimed, not opened here", scheme.as_str()),
+        None => "    no digest claimed: its content may have changed".to_owned(),
+    });
+    if disputed {
+        out.push("    ! the same reference with another digest or none is named elsewhere".to_owned());
+    }
+    out
+}
+
+/// A line of ours that may be cut.
+pub(super) fn note(text: &str, style: Style, width: usize, theme: &Theme) -> Line<'static> {
+    Line::from(ink::fit(ink::spans(text, style, theme), width, false))
+}

@@ -1,0 +1,343 @@
+//! The pair of sides on the screen: which, how they are looked at, and where in them one reads.
+
+use std::sync::Arc;
+
+use super::super::super::action::Action;
+use super::super::super::effect::{Ask, Effect, Source};
+use super::super::super::event::{Comparison, Reply, Text};
+use super::super::super::widgets::diff::{self, Rows};
+use super::super::super::widgets::list::Move;
+use super::super::super::widgets::pager::Pager;
+use super::super::super::widgets::status::Waiting;
+use super::super::viewer::Viewer;
+use super::super::{Ctx, Outcome};
+use super::checks::Checks;
+use super::columns::{Column, Set};
+use super::panes::Parts;
+use crate::domain::diff::{Kind, Side};
+use crate::domain::ids::TaskId;
+use crate::domain::text::reveal;
+
+/// How the two texts are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Their differences.
+    Differences,
+    /// Each whole, as JSON is written for people.
+    Whole,
+    /// Each as it was sent.
+    Raw,
+}
+
+/// Which pane the keys act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Focus {
+    /// Both, where one pane shows both.
+    Both,
+    /// One.
+    One(Side),
+}
+
+/// See the module.
+pub(super) struct Sides {
+    /// The two columns by their arrivals; left and right as chosen.
+    pub(super) pair: Option<(u64, u64)>,
+    pub(super) look: Look,
+    pub(super) focus: Focus,
+    pub(super) rows: Rows,
+    pub(super) pagers: [Pager; 2],
+    /// What came back for a pair.
+    pub(super) compared: Option<((u64, u64), Arc<Comparison>)>,
+    pub(super) problem: Option<String>,
+    pub(super) texts: [Option<(u64, Arc<Text>)>; 2],
+    asked: Option<(u64, (u64, u64))>,
+    asked_texts: [Option<(u64, u64)>; 2],
+    waiting: Option<Waiting>,
+    wide: bool,
+}
+
+impl Sides {
+    /// Nothing is compared yet.
+    pub(super) fn new() -> Sides {
+        Sides {
+            pair: None,
+            look: Look::Differences,
+            focus: Focus::Both,
+            rows: Rows::new(),
+            pagers: [Pager::new(true), Pager::new(true)],
+            compared: None,
+            problem: None,
+            texts: [None, None],
+            asked: None,
+            asked_texts: [None, None],
+            waiting: None,
+            wide: false,
+        }
+    }
+
+    /// The columns of the pair.
+    pub(super) fn columns<'s>(&self, set: &'s Set) -> (Option<&'s Column>, Option<&'s Column>) {
+        let find = |arrival: u64| set.columns.iter().find(|column| column.arrival() == arrival);
+        match self.pair {
+            Some((a, b)) => (find(a), find(b).filter(|_| a != b)),
+            None => (None, None),
+        }
+    }
+
+    /// The column the keys act on: the left one where both are in one pane.
+    pub(super) fn focused<'s>(&self, set: &'s Set) -> Option<&'s Column> {
+        let (a, b) = self.columns(set);
+        if self.focus == Focus::One(Side::B) { b.or(a) } else { a }
+    }
+
+    /// The comparison of the pair on the screen.
+    pub(super) fn comparison(&self) -> Option<&Comparison> {
+        self.compared.as_ref().filter(|(pair, _)| Some(*pair) == self.pair).map(|(_, found)| found.as_ref())
+    }
+
+    /// Whether a comparison is under way.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Forgets what failed, so that it is asked for again.
+    pub(super) fn retry(&mut self) {
+        self.problem = None;
+    }
+
+    /// What is being waited for.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        self.waiting
+    }
+
+    /// The text of one side, where it was read.
+    pub(super) fn text(&self, side: Side) -> Option<&Text> {
+        let (a, b) = self.pair?;
+        let (own, arrival) = if side == Side::A { (self.texts.first(), a) } else { (self.texts.last(), b) };
+        own?.as_ref().filter(|(of, _)| *of == arrival).map(|(_, text)| text.as_ref())
+    }
+
+    /// Keeps the pair within the set and asks for what it needs.
+    pub(super) fn settle(&mut self, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) {
+        let there = |arrival: u64| set.columns.iter().any(|column| column.arrival() == arrival);
+        if self.pair.is_none_or(|(a, b)| !there(a) || !there(b) || (a == b && set.columns.len() > 1)) {
+            let mut arrivals = set.columns.iter().map(Column::arrival);
+            let first = arrivals.next();
+            self.pair = first.map(|first| (first, arrivals.next().unwrap_or(first)));
+            self.problem = None;
+            if self.pair.is_some_and(|(a, b)| a == b) {
+                // Alone it has no differences to show.
+                self.look = Look::Whole;
+            }
+        }
+        let Some(pair) = self.pair else { return };
+        if self.comparison().is_none() && self.problem.is_none() && self.asked.is_none() {
+            self.ask_pair(id, pair, ctx);
+        }
+        if self.look != Look::Differences {
+            for (at, arrival) in [pair.0, pair.1].into_iter().enumerate() {
+                self.ask_text(id, at, arrival, ctx);
+            }
+        }
+    }
+
+    fn ask_pair(&mut self, id: &TaskId, pair: (u64, u64), ctx: &mut Ctx<'_>) {
+        let request = ctx.request();
+        self.asked = Some((request, pair));
+        self.waiting = Some(Waiting { since: ctx.model.now.run });
+        ctx.effect(Effect::Ask(request, Box::new(Ask::Compare(id.clone(), pair.0, pair.1))));
+    }
+
+    fn ask_text(&mut self, id: &TaskId, at: usize, arrival: u64, ctx: &mut Ctx<'_>) {
+        let has = self.texts.get(at).and_then(Option::as_ref).is_some_and(|(of, _)| *of == arrival);
+        let Some(asked) = self.asked_texts.get_mut(at).filter(|asked| asked.is_none() && !has) else {
+            return;
+        };
+        let request = ctx.request();
+        *asked = Some((request, arrival));
+        ctx.effect(Effect::Ask(request, Box::new(Ask::Text(id.clone(), arrival, Source::Payload))));
+    }
+
+    /// Takes a reply, if it is to this.
+    pub(super) fn take(&mut self, request: u64, reply: &Reply, checks: &mut Checks) -> bool {
+        if let Some((_, pair)) = self.asked.filter(|(own, _)| *own == request) {
+            self.asked = None;
+            self.waiting = None;
+            match reply {
+                Reply::Compare(found) => self.took(pair, found, checks),
+                Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
+                Reply::Failed(why) => self.problem = Some(why.clone()),
+                _ => {}
+            }
+            return true;
+        }
+        let at = self.asked_texts.iter().position(|asked| asked.is_some_and(|(own, _)| own == request));
+        let Some(at) = at else { return false };
+        let arrival = self.asked_texts.get_mut(at).and_then(Option::take).map(|(_, arrival)| arrival);
+        if let (Some(arrival), Reply::Text(text)) = (arrival, reply) {
+            checks.note(arrival, &text.view);
+            // It can be read to its end from now on.
+            if text.raw.is_ok() {
+                checks.saw(arrival);
+            }
+            if let Some(place) = self.texts.get_mut(at) {
+                *place = Some((arrival, text.clone()));
+            }
+        } else if let Reply::Failed(why) = reply {
+            self.problem = Some(why.clone());
+        }
+        true
+    }
+
+    fn took(&mut self, pair: (u64, u64), found: &Arc<Comparison>, checks: &mut Checks) {
+        checks.note(pair.0, &found.a);
+        checks.note(pair.1, &found.b);
+        let wrap = self.rows.wraps();
+        self.rows = Rows::new();
+        if !wrap {
+            self.rows.toggle_wrap();
+        }
+        if found.diff.is_ok() && self.pair == Some(pair) {
+            checks.saw(pair.0);
+            checks.saw(pair.1);
+        }
+        self.compared = Some((pair, found.clone()));
+    }
+
+    /// Takes note of the sizes, and brings the first difference into view when they are first known.
+    pub(super) fn fit(&mut self, parts: &Parts) {
+        self.wide = parts.wide;
+        if self.wide && self.focus == Focus::Both {
+            self.focus = Focus::One(Side::A);
+        }
+        let sides = match (parts.wide, self.focus) {
+            (true, _) => diff::Sides::Beside,
+            (false, Focus::Both) => diff::Sides::Under,
+            (false, Focus::One(side)) => diff::Sides::One(side),
+        };
+        let body = parts.panes.first().map(|pane| pane.body).unwrap_or_default();
+        self.rows.resize(body.width, body.height, sides);
+        for pager in &mut self.pagers {
+            pager.resize(body.width, body.height);
+        }
+        if let Some((_, found)) = &self.compared
+            && let Ok(diff) = &found.diff
+        {
+            self.rows.follow(diff);
+        }
+    }
+
+    /// Moves in what is shown; whole texts move together unless one pane has the focus alone.
+    pub(super) fn go(&mut self, movement: Move) {
+        if self.look == Look::Differences {
+            if let Some((_, found)) = self.compared.clone()
+                && let Ok(diff) = &found.diff
+            {
+                self.rows.go(diff, movement);
+            }
+            return;
+        }
+        self.page(|pager, source| pager.go(source, movement));
+    }
+
+    /// The side a single pane shows a whole text of.
+    pub(super) fn reading(&self) -> Side {
+        if self.focus == Focus::One(Side::B) { Side::B } else { Side::A }
+    }
+
+    fn page(&mut self, act: impl Fn(&mut Pager, &dyn super::super::super::widgets::pager::Source)) {
+        let side = self.reading();
+        let at = usize::from(side == Side::B);
+        let Some((_, text)) = self.texts.get(at).and_then(Clone::clone) else { return };
+        let lines = if self.look == Look::Whole { &text.pretty } else { &text.raw };
+        if let (Ok(lines), Some(pager)) = (lines, self.pagers.get_mut(at)) {
+            act(pager, lines);
+        }
+    }
+
+    /// Carries out an action on the pair.
+    pub(super) fn on(&mut self, action: Action, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) -> Outcome {
+        match action {
+            Action::NextDifference => self.step(true, ctx),
+            Action::PreviousDifference => self.step(false, ctx),
+            Action::CycleView => {
+                self.look = match self.look {
+                    Look::Differences => Look::Whole,
+                    Look::Whole => Look::Raw,
+                    Look::Raw => Look::Differences,
+                };
+                self.pagers.iter_mut().for_each(Pager::restart);
+            }
+            Action::ToggleWrap => {
+                self.rows.toggle_wrap();
+                self.pagers.iter_mut().for_each(Pager::toggle_wrap);
+            }
+            Action::Left | Action::Right => {
+                self.rows.sideways(action == Action::Right);
+                self.page(|pager, source| pager.sideways(source, action == Action::Right));
+            }
+            Action::FocusPane => {
+                self.focus = match self.focus {
+                    Focus::Both => Focus::One(Side::A),
+                    Focus::One(Side::A) => Focus::One(Side::B),
+                    Focus::One(Side::B) if self.wide => Focus::One(Side::A),
+                    Focus::One(Side::B) => Focus::Both,
+                };
+            }
+            Action::NextPair => self.turn(set, true),
+            Action::PreviousPair => self.turn(set, false),
+            Action::SwapSides => {
+                self.pair = self.pair.map(|(a, b)| (b, a));
+                self.problem = None;
+            }
+            Action::Open => self.open(id, set, ctx),
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
+    }
+
+    fn step(&mut self, forward: bool, ctx: &mut Ctx<'_>) {
+        self.look = Look::Differences;
+        let Some((_, found)) = self.compared.clone() else { return };
+        if let Ok(diff) = &found.diff
+            && !self.rows.step(diff, forward)
+        {
+            ctx.toast(if forward { "no difference after this" } else { "no difference before this" });
+        }
+    }
+
+    /// Compares the left side with the next one, or the one before, of the others.
+    fn turn(&mut self, set: &Set, forward: bool) {
+        let arrivals: Vec<u64> = set.columns.iter().map(Column::arrival).collect();
+        let Some((a, b)) = self.pair.filter(|_| arrivals.len() > 2) else { return };
+        let at = arrivals.iter().position(|arrival| *arrival == b).unwrap_or(0);
+        let step = |at: usize| (at + if forward { 1 } else { arrivals.len() - 1 }) % arrivals.len();
+        let mut next = step(at);
+        if arrivals.get(next) == Some(&a) {
+            next = step(next);
+        }
+        self.pair = arrivals.get(next).map(|b| (a, *b));
+        self.problem = None;
+    }
+
+    /// Opens the selected value whole, in its text.
+    fn open(&self, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) {
+        let (a, b) = self.columns(set);
+        let diff = self.comparison().and_then(|found| found.diff.as_ref().ok());
+        let row = diff.and_then(|diff| self.rows.selected(diff));
+        let mut side = self.reading();
+        // What only one side has is opened there.
+        match row.map(|row| row.kind) {
+            Some(Kind::Added) => side = Side::B,
+            Some(Kind::Removed) => side = Side::A,
+            _ => {}
+        }
+        let column = if side == Side::A { a } else { b.or(a) };
+        let span = row.and_then(|row| if side == Side::A { row.a } else { row.b });
+        if let Some(column) = column {
+            let title = format!("{} · #{} · {}", column.label, column.arrival(), column.kind.as_str());
+            let at = span.map(|span| span.start);
+            ctx.push(Viewer::of(title, id.clone(), column.arrival(), Source::Payload, at));
+        }
+    }
+}

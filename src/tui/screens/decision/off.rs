@@ -1,0 +1,112 @@
+//! Why a decision cannot be sent now: the first reason, in the order in which it can be put right.
+
+use super::super::super::model::Model;
+use super::Decision;
+use crate::coordinator::Shown;
+use crate::domain::interruption::Need;
+use crate::domain::secret::looks_like_secret;
+use crate::domain::task::TaskState;
+
+impl Decision {
+    /// Why it cannot be sent, a sentence fragment of anybody's text; `None` when it can.
+    pub(super) fn off(&self, model: &Model) -> Option<String> {
+        let Some(shown) = self.reading.shown() else {
+            return Some("the task is not read yet".to_owned());
+        };
+        if !model.fresh() {
+            return Some("what is on the screen may be old: there is no connection".to_owned());
+        }
+        if self.reading.is_asking() {
+            return Some("the task changed and is being read again".to_owned());
+        }
+        self.closed(shown)
+            .or_else(|| self.not_permitted(shown))
+            .or_else(|| self.changed(shown))
+            .or_else(|| self.checks.unread(&self.sets))
+            .or_else(|| self.not_chosen(shown))
+            .or_else(|| self.not_founded())
+            .or_else(|| self.not_confirmed())
+    }
+
+    /// Nothing waits for a decision.
+    fn closed(&self, shown: &Shown) -> Option<String> {
+        let task = &shown.task;
+        if task.state.waits_for_a_record() || self.supersedes.is_some() {
+            return None;
+        }
+        Some(match &task.decided {
+            Some(last) => format!(
+                "already decided: {} by {} in {} (record {})",
+                last.decision, last.principal.subject, last.approval_id, last.sequence
+            ),
+            None => format!("the task does not wait for a decision: it is {}", task.state),
+        })
+    }
+
+    fn not_permitted(&self, shown: &Shown) -> Option<String> {
+        let may = |name| shown.may.get(name) == Some(&true);
+        let candidates = &shown.candidate_set.candidates;
+        let own = shown
+            .own
+            .iter()
+            .find(|own| candidates.iter().any(|side| side.arrival == **own) || self.upheld.contains(own));
+        if let Some(own) = own {
+            return Some(format!("you wrote #{own} and may not judge it"));
+        }
+        let (name, role) = match (self.to, &self.supersedes) {
+            (Some(TaskState::Canceled), None) => ("cancel", "a reviewer or an operator"),
+            (_, Some(_)) => ("supersede", "who may decide, and only until a worker takes the task"),
+            _ if shown.task.state == TaskState::WaitingHuman => ("answer", "a responder it names"),
+            _ => ("decide", "a reviewer"),
+        };
+        // Before anything is chosen, canceling may be what is left.
+        let open = may(name) || (self.to.is_none() && may("cancel"));
+        (!open).then(|| format!("not permitted: this is for {role}"))
+    }
+
+    /// What is there is not what was seen.
+    fn changed(&self, shown: &Shown) -> Option<String> {
+        let seen = self.seen.as_ref()?;
+        let task = &shown.task;
+        if task.state_version != seen.version {
+            return Some(format!(
+                "the task changed since you looked (v{} then, v{} now): esc, and read it again",
+                seen.version, task.state_version
+            ));
+        }
+        (shown.candidate_set_digest != seen.set)
+            .then(|| "what is to be judged changed since you looked: esc, and read it again".to_owned())
+    }
+
+    fn not_chosen(&self, shown: &Shown) -> Option<String> {
+        let Some(to) = self.to else { return Some("choose ready or cancel (space)".to_owned()) };
+        let need = shown.task.interruption.as_ref().map(|asked| asked.question.need);
+        let waits = shown.task.state == TaskState::WaitingHuman && to == TaskState::Ready;
+        if waits && need != Some(Need::MachineCredentials) {
+            return Some("a question waits for its answer: esc, then a".to_owned());
+        }
+        self.standing().find_map(|column| {
+            let why = self.checks.not_upholdable(column)?;
+            Some(format!("{} cannot be upheld: {why}", column.label))
+        })
+    }
+
+    fn not_founded(&self) -> Option<String> {
+        let reason = self.reason.text();
+        if reason.trim().is_empty() {
+            return Some("a reason is required".to_owned());
+        }
+        let resume = self.resume.text();
+        if resume.len() > 256 {
+            return Some("the point to resume from has at most 256 bytes".to_owned());
+        }
+        let found = looks_like_secret(&reason).map(|kind| ("reason", kind));
+        let found = found.or_else(|| looks_like_secret(&resume).map(|kind| ("point to resume from", kind)));
+        found.map(|(place, kind)| format!("the {place} holds {}. {}", kind.what(), kind.advice()))
+    }
+
+    fn not_confirmed(&self) -> Option<String> {
+        let wanted = self.wanted()?;
+        (self.confirm.text() != wanted).then(|| format!("type {wanted} to confirm"))
+    }
+}

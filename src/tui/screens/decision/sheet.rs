@@ -1,0 +1,258 @@
+//! What the dialog says: the choices, what follows from them, the reason, what confirms, and what is in the way.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Widget as _};
+
+use super::super::super::model::Model;
+use super::super::super::theme::{Role, Theme};
+use super::super::super::widgets::centred;
+use super::super::super::widgets::form::Sheet;
+use super::super::super::widgets::ink;
+use super::super::View;
+use super::super::case::columns::Column;
+use super::{Choice, Decision, Focus};
+use crate::domain::task::TaskState;
+
+/// Where the dialog stands in the body.
+fn place(body: Rect) -> Rect {
+    centred(body, 96, body.height)
+}
+
+/// Rows kept for what is in the way, at the bottom.
+const STATUS: u16 = 2;
+
+impl Decision {
+    fn inner(&self) -> (u16, u16) {
+        let inner =
+            Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
+        (inner.width, inner.height.saturating_sub(STATUS))
+    }
+
+    pub(super) fn page(&mut self, pages: isize, model: &Model) {
+        let (width, height) = self.inner();
+        let to = self.sheet(usize::from(width), &Theme::bare(), model).paged(
+            usize::from(height),
+            self.scroll,
+            pages,
+        );
+        self.scroll = to;
+    }
+
+    pub(super) fn paint(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        let theme = view.theme;
+        let place = place(area);
+        Clear.render(place, frame.buffer_mut());
+        let verb = if self.supersedes.is_some() { "Supersede" } else { "Decide" };
+        let mut title = vec![Span::styled(format!(" {verb} "), theme.style(Role::Title))];
+        title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
+        if let Some(shown) = self.reading.shown() {
+            let state = shown.task.state.as_str().replace('_', " ");
+            title.push(Span::styled(
+                format!(" · {state} · v{} ", shown.task.state_version),
+                theme.style(Role::Muted),
+            ));
+        }
+        let room = usize::from(place.width.saturating_sub(2));
+        let block = Block::bordered()
+            .title(Line::from(ink::fit(title, room, false)))
+            .border_style(theme.style(Role::Focus));
+        let inner = block.inner(place);
+        block.render(place, frame.buffer_mut());
+        let body = Rect { height: inner.height.saturating_sub(STATUS), ..inner };
+        let sheet = self.sheet(usize::from(body.width), theme, view.model);
+        sheet.draw(frame, body, theme, self.scroll);
+        sheet.draw_cut(frame, body, theme, self.scroll);
+        let status = Rect { y: body.bottom(), height: inner.height - body.height, ..inner };
+        super::super::case::stack(frame, status, self.status(usize::from(status.width), view));
+    }
+
+    /// What is in the way, or that nothing is.
+    fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
+        let theme = view.theme;
+        if self.sending.record().is_some() {
+            let text = "recorded · y copies the digest · s supersedes while that is possible · esc";
+            return ink::paragraph(text, theme.style(Role::Success), width, 2, theme);
+        }
+        if self.sending.waiting().is_some() {
+            return ink::paragraph("sending…", theme.style(Role::Warning), width, 2, theme);
+        }
+        if !self.sending.is_writing() {
+            return ink::paragraph(
+                "unknown whether it is written: ctrl-s asks again",
+                theme.style(Role::Danger),
+                width,
+                2,
+                theme,
+            );
+        }
+        match self.off(view.model) {
+            Some(why) => ink::paragraph(
+                &format!("off: {why}"),
+                theme.style(Role::Warning),
+                width,
+                usize::from(STATUS),
+                theme,
+            ),
+            None => ink::paragraph("ctrl-s records it, for good", theme.style(Role::Accent), width, 2, theme),
+        }
+    }
+
+    /// Everything in the dialog.
+    fn sheet(&self, width: usize, theme: &Theme, model: &Model) -> Sheet<'_> {
+        let mut sheet = Sheet::new();
+        let told = self.sending.told(width, theme, model);
+        if self.sending.record().is_some() {
+            sheet.lines(told);
+            return sheet;
+        }
+        let Some(_) = self.reading.shown() else {
+            let (text, role) = match (self.reading.problem(), self.reading.waiting()) {
+                (Some(why), _) => (why.to_owned(), Role::Danger),
+                (None, Some(waiting)) => (format!("reading {}", waiting.mark(model.now.run)), Role::Muted),
+                (None, None) => (String::new(), Role::Muted),
+            };
+            sheet.lines(ink::paragraph(&text, theme.style(role), width, 9, theme));
+            return sheet;
+        };
+        if !told.is_empty() {
+            // What came of the last try is read first.
+            sheet.lines(told).lines([Line::default()]);
+        }
+        self.add_choices(&mut sheet, width, theme);
+        sheet.lines([Line::default()]);
+        sheet.lines(self.consequences(width, theme, model));
+        sheet.lines([Line::default()]);
+        let label = |text: &str| {
+            Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false))
+        };
+        sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
+        sheet.input(
+            label("Resume from (may be left out: then the new record's id)"),
+            &self.resume,
+            self.focus == Focus::Resume,
+        );
+        let wanted = match self.wanted() {
+            Some(wanted) => format!("Confirm: type {wanted}, then ctrl-s"),
+            None => "Confirm: choose first".to_owned(),
+        };
+        sheet.input(label(&wanted), &self.confirm, self.focus == Focus::Confirm);
+        sheet
+    }
+
+    fn add_choices<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
+        let mut last = None;
+        for (at, choice) in self.choices().into_iter().enumerate() {
+            if let Choice::Uphold(set, _) = choice
+                && last != Some(set)
+            {
+                last = Some(set);
+                sheet.lines([self.set_head(set, width, theme)]);
+            }
+            let mine = self.focus == Focus::Choices && at == self.cursor;
+            let line = [self.choice_line(choice, mine, width, theme)];
+            if mine {
+                sheet.focused(line)
+            } else {
+                sheet.lines(line)
+            };
+        }
+    }
+
+    fn set_head(&self, set: usize, width: usize, theme: &Theme) -> Line<'static> {
+        let Some(set) = self.sets.get(set) else { return Line::default() };
+        let word = if set.conflict.is_some() { "uphold, of intent " } else { "uphold, held, of intent " };
+        let mut line = vec![Span::styled(word, theme.style(Role::Muted))];
+        line.extend(ink::spans(&set.intent.idempotency_key, Style::new(), theme));
+        line.push(Span::styled(" (one or none)", theme.style(Role::Muted)));
+        Line::from(ink::fit(line, width, false))
+    }
+
+    fn choice_line(&self, choice: Choice, mine: bool, width: usize, theme: &Theme) -> Line<'static> {
+        let style = if mine { theme.style(Role::Selected) } else { Style::new() };
+        let mark = if mine { "▌" } else { " " };
+        let mut line = vec![Span::styled(mark, theme.style(Role::Accent))];
+        let tick = |on: bool| if on { "(•) " } else { "( ) " };
+        match choice {
+            Choice::Ready => {
+                let on = self.to == Some(TaskState::Ready);
+                line.push(Span::styled(format!("{}ready   the work goes on", tick(on)), style));
+            }
+            Choice::Cancel => {
+                let on = self.to == Some(TaskState::Canceled);
+                line.push(Span::styled(format!("{}cancel  the task ends for good", tick(on)), style));
+            }
+            Choice::Uphold(set, column) => {
+                let Some(column) = self.column(set, column) else { return Line::default() };
+                let on = self.upheld.contains(&column.arrival());
+                let tick = if on { "[x] " } else { "[ ] " };
+                line.push(Span::styled(format!("{tick}{}  ", column.label), style));
+                line.extend(self.column_line(column, theme));
+            }
+        }
+        Line::from(ink::fit(line, width, false))
+    }
+
+    /// `sha256:9f2c41…  #1 researcher-a  verified`.
+    fn column_line(&self, column: &Column, theme: &Theme) -> Vec<Span<'static>> {
+        let (word, role) = self.checks.word(column);
+        let mut line =
+            vec![Span::styled(format!("sha256:{}…  ", column.digest.short()), theme.style(Role::Title))];
+        let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
+        line.push(Span::styled(format!("#{} ", column.arrival()), theme.style(Role::Badge)));
+        line.extend(ink::spans(sender, theme.style(Role::Untrusted), theme));
+        let more = column.sides.len().saturating_sub(1);
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        line.push(Span::raw(format!("{more}  {}  ", column.kind.as_str())));
+        line.push(Span::styled(word, theme.style(role)));
+        if let Some(why) = self.checks.not_upholdable(column) {
+            line.extend(ink::spans(&format!("  (off: {why})"), theme.style(Role::Warning), theme));
+        }
+        line
+    }
+
+    /// Chosen, rejected, the resulting state, what resumes and from where, under which policy, by whom.
+    fn consequences(&self, width: usize, theme: &Theme, model: &Model) -> Vec<Line<'static>> {
+        let Some(shown) = self.reading.shown() else { return Vec::new() };
+        let mut facts: Vec<(String, Role)> = Vec::new();
+        let named = |column: &Column| {
+            let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
+            format!("{} #{} of {sender}, {}", column.label, column.arrival(), column.digest)
+        };
+        match self.to {
+            None => facts.push(("nothing is chosen".to_owned(), Role::Muted)),
+            Some(to) => {
+                let columns = || self.sets.iter().flat_map(|set| &set.columns);
+                for column in self.standing() {
+                    facts.push((format!("stands: {}", named(column)), Role::Success));
+                }
+                for column in columns().filter(|column| !self.upheld.contains(&column.arrival())) {
+                    facts.push((format!("does not stand: {}", named(column)), Role::Removed));
+                }
+                facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
+                let resume = self.resume.text();
+                let from = if resume.trim().is_empty() { "the new record's id" } else { resume.trim() };
+                let stands =
+                    if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
+                facts.push(match to {
+                    TaskState::Canceled => ("nothing resumes".to_owned(), Role::Warning),
+                    _ => (format!("work resumes from {from}; {stands}"), Role::Text),
+                });
+            }
+        }
+        if let Some(old) = &self.supersedes {
+            facts.push((format!("corrects record {old}, which stays in the ledger"), Role::Warning));
+        }
+        facts.push((
+            "policy: the coordinator's, named in the record; one decider is enough".to_owned(),
+            Role::Muted,
+        ));
+        facts.push((format!("recorded as: {}", model.who), Role::Text));
+        facts
+            .iter()
+            .flat_map(|(text, role)| ink::paragraph(text, theme.style(*role), width, 4, theme))
+            .collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! Sends one decision once: a second press does nothing, a lost reply is asked for under the same key, and a
+//! refusal says who changed what.
+
+use ratatui::text::Line;
+use uuid::Uuid;
+
+use super::super::effect::{Ask, Effect};
+use super::super::event::{Change, Event, Reply};
+use super::super::model::{Link, Model};
+use super::super::theme::{Role, Theme};
+use super::super::widgets::ink;
+use super::super::widgets::moment::{Told, moment};
+use super::super::widgets::status::Waiting;
+use super::Ctx;
+use super::timeline::words::words;
+use crate::domain::command::DecisionOutcome;
+use crate::domain::decision::Decision;
+use crate::domain::event::Event as Fact;
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::Record;
+use crate::domain::refusal::{Refusal, RefusalClass};
+
+/// How far a decision got.
+#[derive(Debug)]
+enum Phase {
+    Writing,
+    Sending {
+        request: u64,
+        decision: Box<Decision>,
+        waiting: Waiting,
+    },
+    /// Nobody knows whether it was written: only the very same may be sent again.
+    Lost {
+        decision: Box<Decision>,
+        why: String,
+    },
+    Done {
+        outcome: DecisionOutcome,
+        record: Box<Record>,
+    },
+}
+
+/// Events that are told of what changed meanwhile.
+const CHANGES: usize = 8;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Sending {
+    key: String,
+    phase: Phase,
+    refusal: Option<Box<Refusal>>,
+    changes: Vec<Fact>,
+    asked: Option<u64>,
+}
+
+impl Sending {
+    /// Nothing is sent yet; the key is made here, once.
+    pub(super) fn new() -> Sending {
+        Sending { key: key(), phase: Phase::Writing, refusal: None, changes: Vec::new(), asked: None }
+    }
+
+    /// The key under which it is sent, however often.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Whether it may still be changed.
+    pub(super) fn is_writing(&self) -> bool {
+        matches!(self.phase, Phase::Writing)
+    }
+
+    /// The record that was written.
+    pub(super) fn record(&self) -> Option<&Record> {
+        match &self.phase {
+            Phase::Done { record, .. } => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Whether it was refused because something changed.
+    pub(super) fn is_stale(&self) -> bool {
+        self.refusal.as_ref().is_some_and(|refusal| refusal.class() == RefusalClass::Stale)
+    }
+
+    /// What is being waited for.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        match &self.phase {
+            Phase::Sending { waiting, .. } => Some(*waiting),
+            _ => None,
+        }
+    }
+
+    /// Sends it, unless it is under way or done.
+    pub(super) fn send(&mut self, decision: Decision, ctx: &mut Ctx<'_>) {
+        if self.is_writing() {
+            self.refusal = None;
+            self.changes.clear();
+            self.put(Box::new(decision), ctx);
+        }
+    }
+
+    /// Sends the very same again where its reply was lost. Returns whether there was something to send.
+    pub(super) fn again(&mut self, ctx: &mut Ctx<'_>) -> bool {
+        match std::mem::replace(&mut self.phase, Phase::Writing) {
+            Phase::Lost { decision, .. } => {
+                self.put(decision, ctx);
+                true
+            }
+            other => {
+                self.phase = other;
+                false
+            }
+        }
+    }
+
+    fn put(&mut self, decision: Box<Decision>, ctx: &mut Ctx<'_>) {
+        let request = ctx.request();
+        ctx.effect(Effect::Ask(request, Box::new(Ask::Decide(decision.clone()))));
+        self.phase = Phase::Sending { request, decision, waiting: Waiting { since: ctx.model.now.run } };
+    }
+
+    /// Asks what happened behind a revision: told where it was refused, or where the task changed.
+    pub(super) fn ask_changes(&mut self, id: &TaskId, after: u64, ctx: &mut Ctx<'_>) {
+        if self.asked.is_none() {
+            let request = ctx.request();
+            self.asked = Some(request);
+            ctx.effect(Effect::Ask(request, Box::new(Ask::Timeline(id.clone(), after, CHANGES))));
+        }
+    }
+
+    /// Takes an event. Returns whether the decision got further.
+    pub(super) fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) -> bool {
+        match event {
+            Event::Feed(Change::Link(Link::Live)) => self.again(ctx),
+            Event::Reply { request, reply } if self.asked == Some(*request) => {
+                self.asked = None;
+                if let Reply::Timeline(events) = reply {
+                    self.changes.clone_from(events);
+                }
+                false
+            }
+            Event::Reply { request, reply } if matches!(&self.phase, Phase::Sending { request: own, .. } if own == request) =>
+            {
+                self.take(reply);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, reply: &Reply) {
+        let Phase::Sending { decision, .. } = std::mem::replace(&mut self.phase, Phase::Writing) else {
+            return;
+        };
+        match reply {
+            Reply::Decide(outcome, record) => {
+                self.phase = Phase::Done { outcome: *outcome, record: record.clone() };
+            }
+            Reply::Refused(refusal) => {
+                if matches!(**refusal, Refusal::IdempotencyKeyReused { .. }) {
+                    self.key = key();
+                }
+                self.refusal = Some(refusal.clone());
+            }
+            Reply::Failed(why) => self.phase = Phase::Lost { decision, why: why.clone() },
+            _ => {
+                let why = "the coordinator answered something else".to_owned();
+                self.phase = Phase::Lost { decision, why };
+            }
+        }
+    }
+
+    /// What is to be said about it now, within `width` cells; nothing while it is being written for the first time.
+    pub(super) fn told(&self, width: usize, theme: &Theme, model: &Model) -> Vec<Line<'static>> {
+        let say = |text: &str, role, most| ink::paragraph(text, theme.style(role), width, most, theme);
+        let mut lines = match &self.phase {
+            Phase::Writing => Vec::new(),
+            Phase::Sending { waiting, .. } => {
+                say(&format!("sending… {}", waiting.mark(model.now.run)), Role::Warning, 1)
+            }
+            Phase::Lost { why, .. } => {
+                let text = format!(
+                    "The reply was lost ({why}). It may be written or not: ctrl-s sends the very same under the same key, which can be written only once."
+                );
+                say(&text, Role::Danger, 6)
+            }
+            Phase::Done { outcome, record } => done(*outcome, record, width, theme),
+        };
+        if let (Some(refusal), Phase::Writing) = (&self.refusal, &self.phase) {
+            lines.extend(say(&format!("REFUSED, nothing was written: {refusal}"), Role::Danger, 8));
+        }
+        if let Phase::Writing = &self.phase {
+            lines.extend(self.told_changes(width, theme, model));
+        }
+        lines
+    }
+
+    fn told_changes(&self, width: usize, theme: &Theme, model: &Model) -> Vec<Line<'static>> {
+        if self.changes.is_empty() {
+            return Vec::new();
+        }
+        let mut lines =
+            ink::paragraph("what happened since you looked:", theme.style(Role::Warning), width, 1, theme);
+        for fact in &self.changes {
+            let told = words(fact);
+            let text = format!(
+                "  {}  {} {}  {}",
+                moment(fact.at, Told::Utc, model),
+                told.what,
+                told.who,
+                told.about
+            );
+            lines.push(Line::from(ink::fit(
+                ink::spans(&text, theme.style(Role::Warning), theme),
+                width,
+                false,
+            )));
+        }
+        if self.changes.len() >= CHANGES {
+            lines.push(Line::styled("  … and more: the timeline lists them", theme.style(Role::Muted)));
+        }
+        lines
+    }
+}
+
+fn key() -> String {
+    format!("K-{}", Uuid::now_v7())
+}
+
+fn done(outcome: DecisionOutcome, record: &Record, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let word = match outcome {
+        DecisionOutcome::Decided => "RECORDED",
+        DecisionOutcome::Replayed => "RECORDED (before: this is the same record again)",
+    };
+    let facts = [
+        format!("{word}: {} → {}", record.from_state, record.to_state),
+        format!("record {} of this store, {}", record.sequence, record.approval_id),
+        record.record_digest.to_string(),
+        format!("by {} at {}", record.principal.subject, record.decided_at),
+        format!("work resumes from {}", record.resume.idempotency_key),
+    ];
+    let styles = [Role::Success, Role::Text, Role::Title, Role::Text, Role::Text];
+    let lines = facts.iter().zip(styles);
+    lines.flat_map(|(text, role)| ink::paragraph(text, theme.style(role), width, 3, theme)).collect()
+}
