@@ -37,26 +37,60 @@ fn main() {
 
 async fn measure(place: &Path, stored: usize, tasks: usize, quick: bool) {
     let store = SqliteStore::open(&place.join("store.db"), Options::new(place.join("state"))).unwrap();
+    let store = Arc::new(store);
     let mut source = Source::new(1);
     fill(&store, &mut source, stored, tasks).await;
     let n = if quick { 10_000 } else { 40_000 };
     println!("{stored} envelopes and {tasks} further tasks stored; {n} envelopes per measurement");
-    println!("                       envelopes/s    of raw    p50 ms    p99 ms");
-    let raw = raw(&place.join("raw.db"), &Source::new(2).envelopes(n));
+    println!("                       envelopes/s    of raw    CPU us    of raw    p50 ms    p99 ms");
+    let messages = Source::new(2).envelopes(n);
+    let start = Start::now();
+    insert_raw(&place.join("raw.db"), &messages);
+    let raw = start.took(n);
     report("raw INSERT, by 1,000", raw, raw, &[]);
     let messages = source.envelopes(n);
-    report("batches of 1,000", batches(&store, messages).await, raw, &[]);
-    let messages = source.envelopes(n);
-    let (rate, times) = clients(&store, messages, CLIENTS).await;
-    report("64 clients", rate, raw, &times);
-    let messages = source.envelopes(n / 20);
-    let (rate, times) = clients(&store, messages, 1).await;
-    report("1 client", rate, raw, &times);
+    let start = Start::now();
+    batches(&store, messages).await;
+    report("batches of 1,000", start.took(n), raw, &[]);
+    for (name, count, n) in [("64 clients", CLIENTS, n), ("1 client", 1, n / 20)] {
+        let messages = source.envelopes(n);
+        let start = Start::now();
+        let times = clients(&store, messages, count).await;
+        report(name, start.took(n), raw, &times);
+    }
     reads(&store, &source, if quick { 200 } else { 1000 }).await;
 }
 
-fn report(name: &str, rate: f64, raw: f64, times: &[Duration]) {
-    print!("{name:22} {rate:11.0} {:9.2}", rate / raw);
+/// Envelopes a second, and microseconds of processor time for one, all threads together.
+#[derive(Clone, Copy)]
+struct Rate {
+    per_second: f64,
+    cpu: f64,
+}
+
+struct Start(Instant, f64);
+
+impl Start {
+    fn now() -> Self {
+        Start(Instant::now(), cpu_seconds())
+    }
+
+    fn took(&self, n: usize) -> Rate {
+        let n = n as f64;
+        Rate { per_second: n / self.0.elapsed().as_secs_f64(), cpu: (cpu_seconds() - self.1) * 1e6 / n }
+    }
+}
+
+/// Processor time of this process so far, on Linux, in ticks of 10 ms; elsewhere 0.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+fn report(name: &str, rate: Rate, raw: Rate, times: &[Duration]) {
+    let (speed, cost) = (rate.per_second / raw.per_second, rate.cpu / raw.cpu);
+    print!("{name:22} {:11.0} {speed:9.2} {:9.0} {cost:9.1}", rate.per_second, rate.cpu);
     match times {
         [] => println!(),
         _ => println!(" {:9.2} {:9.2}", quantile(times, 0.5), quantile(times, 0.99)),
@@ -87,11 +121,10 @@ fn admit(raw: Vec<u8>) -> Request {
 }
 
 /// The same bytes into one table, prepared, 1,000 to a commit, as durable.
-fn raw(path: &Path, envelopes: &[(usize, Vec<u8>)]) -> f64 {
+fn insert_raw(path: &Path, envelopes: &[(usize, Vec<u8>)]) {
     let conn = rusqlite::Connection::open(path).unwrap();
     conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = FULL; CREATE TABLE t(id INTEGER PRIMARY KEY, body BLOB)")
         .unwrap();
-    let start = Instant::now();
     for batch in envelopes.chunks(1000) {
         conn.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut insert = conn.prepare_cached("INSERT INTO t(body) VALUES (?1)").unwrap();
@@ -100,12 +133,10 @@ fn raw(path: &Path, envelopes: &[(usize, Vec<u8>)]) -> f64 {
         }
         conn.execute_batch("COMMIT").unwrap();
     }
-    envelopes.len() as f64 / start.elapsed().as_secs_f64()
 }
 
-async fn batches(store: &SqliteStore, envelopes: Vec<(usize, Vec<u8>)>) -> f64 {
+async fn batches(store: &SqliteStore, envelopes: Vec<(usize, Vec<u8>)>) {
     let n = envelopes.len();
-    let start = Instant::now();
     let mut rest = envelopes.into_iter().map(|(_, raw)| raw);
     for _ in 0..n.div_ceil(1000) {
         let batch: Vec<Request> = rest.by_ref().take(1000).map(admit).collect();
@@ -113,34 +144,30 @@ async fn batches(store: &SqliteStore, envelopes: Vec<(usize, Vec<u8>)>) -> f64 {
             answer.unwrap();
         }
     }
-    n as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Each client sends the messages of its own tasks, one after another.
-async fn clients(
-    store: &SqliteStore,
-    envelopes: Vec<(usize, Vec<u8>)>,
-    count: usize,
-) -> (f64, Vec<Duration>) {
-    let n = envelopes.len();
+async fn clients(store: &Arc<SqliteStore>, envelopes: Vec<(usize, Vec<u8>)>, count: usize) -> Vec<Duration> {
     let mut shares: Vec<Vec<Vec<u8>>> = vec![Vec::new(); count];
     for (task, raw) in envelopes {
         shares[task % count].push(raw);
     }
-    let start = Instant::now();
-    let all = shares.into_iter().map(|share| async move {
-        let mut times = Vec::with_capacity(share.len());
-        for raw in share {
-            let sent = Instant::now();
-            store.submit(vec![admit(raw)]).await.unwrap().remove(0).unwrap();
-            times.push(sent.elapsed());
-        }
-        times
-    });
-    let mut times: Vec<Duration> = futures_util::future::join_all(all).await.concat();
-    let rate = n as f64 / start.elapsed().as_secs_f64();
+    let mut all = tokio::task::JoinSet::new();
+    for share in shares {
+        let store = Arc::clone(store);
+        all.spawn(async move {
+            let mut times = Vec::with_capacity(share.len());
+            for raw in share {
+                let sent = Instant::now();
+                store.submit(vec![admit(raw)]).await.unwrap().remove(0).unwrap();
+                times.push(sent.elapsed());
+            }
+            times
+        });
+    }
+    let mut times = all.join_all().await.concat();
     times.sort_unstable();
-    (rate, times)
+    times
 }
 
 async fn reads(store: &SqliteStore, source: &Source, rounds: usize) {

@@ -61,7 +61,8 @@ fn the_default_page_costs_one_index_range() {
         let reason = plans(&conn, Scope::Reason(Reason::Stuck), OrderKey::Since, None, down);
         assert_eq!(reason, [["SEARCH d USING COVERING INDEX docket_by_reason (reason=? AND since<?)"]]);
         let next = plans(&conn, Scope::Waiting, OrderKey::Since, Some("1.1"), down);
-        let bound = if down { "(since<?)" } else { "(since>? AND since<?)" };
+        let bound =
+            if down { "((since,item)<(?,?) AND since<?)" } else { "((since,item)>(?,?) AND since<?)" };
         assert_eq!(next, [[format!("SEARCH d USING COVERING INDEX docket_by_since {bound}")]]);
     }
 }
@@ -131,6 +132,18 @@ fn commits_wait_for_the_disk() {
     assert_eq!((value("synchronous"), value("wal_autocheckpoint")), (2, 0));
     let mode: String = conn.pragma_query_value(None, "journal_mode", |r| r.get(0)).unwrap();
     assert_eq!(mode, "wal");
+}
+
+#[test]
+fn binding_values_does_not_plan_anew() {
+    let (dir, _store, _conn) = store();
+    let conn = connect::for_writing(&dir.path().join("store.db"), Duration::ZERO).unwrap();
+    let sql = "SELECT e.body FROM probe p JOIN event e ON e.seq = p.seq WHERE p.task = ?1 AND p.hash = ?2";
+    let mut stmt = conn.prepare(sql).unwrap();
+    for n in 0..5_i64 {
+        assert!(!stmt.exists([n, n << 40]).unwrap());
+    }
+    assert_eq!(stmt.get_status(rusqlite::StatementStatus::RePrepare), 0);
 }
 
 #[test]
