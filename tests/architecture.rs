@@ -110,7 +110,8 @@ fn imports(module: &str, text: &str) -> Vec<String> {
 
 /// `a::{b::c, d}` as `a::b::c` and `a::d`.
 fn expand(path: &str) -> Vec<String> {
-    let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':' || c == '{')).unwrap_or(path.len());
+    let end =
+        path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':' || c == '{')).unwrap_or(path.len());
     let Some(open) = path[..end].find('{') else {
         return vec![path[..end].trim_end_matches("::").to_owned()];
     };
@@ -160,7 +161,9 @@ fn imports_go_one_way() {
             if lower && !allowed(&target, may) && room != "lib" {
                 wrong.push(format!("{}: {room} may not import {target}", path.display()));
             }
-            let inside = INSIDE_TUI.iter().find(|(name, _)| module == *name || module.starts_with(&format!("{name}::")));
+            let inside = INSIDE_TUI
+                .iter()
+                .find(|(name, _)| module == *name || module.starts_with(&format!("{name}::")));
             if let (Some((own, may)), Some(part)) = (inside, target.strip_prefix("tui::")) {
                 let itself = allowed(&target, &[own]);
                 if !itself && !allowed(part, may) {
@@ -208,7 +211,10 @@ fn files_stay_small_and_say_what_they_are_for() {
 #[test]
 fn the_guard_itself_sees() {
     assert_eq!(expand("a::{b::c, d::{e, self}, f}"), ["a::b::c", "a::d::e", "a::d", "a::f"]);
-    let found = imports("tui::app", "use super::event::{Event, Key};\nuse crate::store::Store;\nfn x() { crate::domain::ids::f() }");
+    let found = imports(
+        "tui::app",
+        "use super::event::{Event, Key};\nuse crate::store::Store;\nfn x() { crate::domain::ids::f() }",
+    );
     assert_eq!(found, ["store::Store", "domain::ids::f", "tui::event::Event", "tui::event::Key"]);
     assert!(imports("a", "pub(in crate::domain) fn x() {}").is_empty());
 }

@@ -1,6 +1,20 @@
 //! What a store promises, whichever engine is under it, and what only SQLite can break.
 
+#[cfg(test)]
 mod common;
 
+#[cfg(test)]
 #[path = "store/conformance.rs"]
 mod conformance;
+
+#[cfg(test)]
+#[path = "store/pages.rs"]
+mod pages;
+
+#[cfg(test)]
+#[path = "store/faults.rs"]
+mod faults;
+
+#[cfg(test)]
+#[path = "store/crashes.rs"]
+mod crashes;

@@ -4,17 +4,15 @@
 Every envelope line is a valid message as it stands (`tribunal ingest FILE` takes it). `tribunal demo` moves the whole
 story so that it ends now, which changes its times, and so the digests of payloads that hold one.
 """
-import hashlib, json, random
+import datetime, hashlib, json, random
 
 rnd = random.Random(20)
 END = "2026-11-30T12:00:00Z"
 
 
 def ago(minutes, seconds=0):
-    total = 12 * 3600 - int(minutes * 60) - seconds
-    days, rest = divmod(total, 86400)
-    h, rest = divmod(rest, 3600)
-    return "2026-11-%02dT%02d:%02d:%02dZ" % (30 + days, h, rest // 60, rest % 60)
+    then = datetime.datetime(2026, 11, 30, 12) - datetime.timedelta(seconds=int(minutes * 60) + seconds)
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def jcs(value):
@@ -30,13 +28,16 @@ SCHEMES = {
 
 class Story:
     def __init__(self, name):
-        self.name, self.lines, self.n = name, [], 0
+        self.name, self.lines, self.n, self.now = name, [], 0, None
 
-    def clock(self, minutes, seconds=0):
-        self.lines.append({"step": "clock", "at": ago(minutes, seconds)})
+    def clock(self, minutes):
+        if minutes != self.now:
+            self.now = minutes
+            self.lines.append({"step": "clock", "at": ago(minutes)})
 
     def say(self, kind, task, trace, sender, key, payload, minutes, id=None, **more):
         self.n += 1
+        self.clock(minutes)
         scheme = more.pop("scheme", "jcs-sha256/1")
         envelope = {
             "message_id": id or "M-%s-%d" % (self.name, self.n), "trace_id": trace, "task_id": task,

@@ -71,16 +71,33 @@ pub async fn open_at(
     state: &Path,
     makes: bool,
 ) -> Result<Arc<dyn Coordinator>, Failure> {
-    let rules = Arc::new(config.rules());
+    Ok(Arc::new(owned(config, open_store(config, path, state, makes).await?)))
+}
+
+/// Opens the store alone.
+pub async fn open_store(
+    config: &Config,
+    path: &Path,
+    state: &Path,
+    makes: bool,
+) -> Result<Arc<SqliteStore>, Failure> {
     let options = Options { rules: config.rules(), create: makes, ..Options::new(state) };
     let place = path.to_owned();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&place, options));
     let broke = |_| Failure::Broken(anyhow::anyhow!("opening the store broke"));
-    let store = Arc::new(opened.await.map_err(broke)??);
-    let local = Local::embedded(store, rules, config.owner(&user_name()))
+    Ok(Arc::new(opened.await.map_err(broke)??))
+}
+
+/// The store as its owner sees it.
+pub fn owned(config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
+    owned_by(&user_name(), config, store)
+}
+
+/// The store as this user, its owner, sees it.
+pub fn owned_by(user: &str, config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
+    Local::embedded(store, Arc::new(config.rules()), config.owner(user))
         .with_redaction(config.redact.clone())
-        .with_default_scheme(config.ingest.digest_scheme);
-    Ok(Arc::new(local))
+        .with_default_scheme(config.ingest.digest_scheme)
 }
 
 /// The name under which decisions are recorded: that of the user this process runs as, from the system's own list,

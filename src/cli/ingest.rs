@@ -15,7 +15,7 @@ use serde::Serialize;
 use split::Split;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, BufReader, IsTerminal, Read};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -23,6 +23,9 @@ use tokio::sync::mpsc;
 /// being admitted.
 const BATCH: usize = 1000;
 const BATCH_BYTES: usize = 2 << 20;
+
+/// Bytes read at once.
+const BUFFER: usize = 256 << 10;
 
 #[derive(Debug, Args)]
 pub struct Ingest {
@@ -106,11 +109,9 @@ fn progress(files: &[String]) -> ProgressBar {
 /// Reads the files one after the other; returns when all is handed over, or when nobody takes any more.
 fn read_files(files: &[String], limit: usize, hand: &mpsc::Sender<Handed>) {
     for file in files {
-        let opened: Result<Box<dyn BufRead>, io::Error> = match file.as_str() {
-            "-" => Ok(Box::new(BufReader::with_capacity(256 << 10, io::stdin()))),
-            path => {
-                File::open(path).map(|f| Box::new(BufReader::with_capacity(256 << 10, f)) as Box<dyn BufRead>)
-            }
+        let opened: Result<Box<dyn Read>, io::Error> = match file.as_str() {
+            "-" => Ok(Box::new(io::stdin())),
+            path => File::open(path).map(|f| Box::new(f) as Box<dyn Read>),
         };
         let read = match opened {
             Ok(input) => read_one(file, input, limit, hand),
@@ -131,12 +132,12 @@ fn read_files(files: &[String], limit: usize, hand: &mpsc::Sender<Handed>) {
 /// Reads one input; false where nobody takes any more.
 fn read_one(
     file: &str,
-    input: Box<dyn BufRead>,
+    input: Box<dyn Read>,
     limit: usize,
     hand: &mpsc::Sender<Handed>,
 ) -> Result<bool, Failure> {
     let name: Arc<str> = Arc::from(file);
-    let mut split = Split::new(input, limit);
+    let mut split = Split::new(BufReader::with_capacity(BUFFER, input), limit);
     let mut batch = Batch::of(&name);
     let mut before = 0;
     loop {
@@ -167,7 +168,9 @@ fn read_one(
                 return if sent { Err(Failure::invalid(code, format!("{file}: {e}"))) } else { Ok(false) };
             }
         }
-        if done || batch.messages.len() >= BATCH {
+        // What came through a pipe goes in as it comes: the next read may wait for ever.
+        let waits = file == "-" && split.drained();
+        if done || waits || batch.messages.len() >= BATCH {
             before = split.read;
             let full = std::mem::replace(&mut batch, Batch::of(&name));
             if !full.messages.is_empty() && hand.blocking_send(Ok(full)).is_err() {

@@ -15,6 +15,10 @@ mod question;
 mod read;
 mod runtime;
 mod show;
+mod terminal;
+
+#[doc(hidden)]
+pub use demo::stage;
 
 use clap::{Args, Parser, Subcommand};
 use failure::Failure;
@@ -29,7 +33,7 @@ struct Line {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 /// What every verb takes.
@@ -115,19 +119,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn wrong_line(e: &clap::Error, json: bool) -> ExitCode {
-    let told = e.use_stderr();
-    if told && json {
-        let message = e.to_string();
-        output::tell(&Failure::Usage(message.trim().trim_start_matches("error: ").to_owned()), true);
-    } else {
-        // Help that cannot be printed cannot be explained either.
+    if !e.use_stderr() {
+        // Help and version are our own words; where they cannot be printed there is nobody to tell.
         _ = e.print();
+        return ExitCode::SUCCESS;
     }
-    ExitCode::from(if told { 2 } else { 0 })
+    // What is wrong is repeated in it, so it is revealed like everything that came from outside.
+    let message = e.to_string();
+    let failure = Failure::Usage(message.trim().trim_start_matches("error: ").to_owned());
+    output::tell(&failure, json);
+    ExitCode::from(failure.exit())
 }
 
 fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
     let Line { global, verb } = line;
+    let Some(verb) = verb else { return terminal::run(global) };
     match verb {
         Verb::Digest(digest) => return digest.run(out),
         Verb::Config(verb) => return verb.run(&global, out),
@@ -136,12 +142,16 @@ fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let tokio = tokio::runtime::Builder::new_multi_thread()
+    threads()?.block_on(with_store(global, verb, out))
+}
+
+/// What waits for files, timers and signals.
+fn threads() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))?;
-    tokio.block_on(with_store(global, verb, out))
+        .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))
 }
 
 async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use super::{Approval, Error, StoreError, mask};
 use crate::domain::actor::Operation;
 use crate::domain::digest::jcs_bytes_of;
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::{Chain, Pin, Record, Report};
+use crate::domain::ledger::{Chain, Pin, Problem, ProblemKind, Record, Report};
 use crate::store::{Sequenced, Store};
 
 /// Records read at once.
@@ -72,13 +72,14 @@ impl<S: Store> Local<S> {
 
     pub(super) async fn verify_ledger(&self, pins: Vec<Pin>) -> Result<Report, Error> {
         self.sight.require(Operation::Inspect)?;
-        let head = self.store.status().await?.head.ledger;
+        let status = self.store.status().await?;
+        let head = status.head.ledger;
         let known = head.record_digest.map(|record_digest| Pin { sequence: head.sequence, record_digest });
         let mut chain = Chain::new(pins.into_iter().chain(known));
         let mut after = 0;
         loop {
             let page = self.store.records(None, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(chain.finish()) };
+            let Some(last) = page.last() else { return Ok(with_mismatch(chain.finish(), status.mismatch)) };
             after = last.sequence;
             let walked = tokio::task::spawn_blocking(move || {
                 for record in &page {
@@ -90,4 +91,14 @@ impl<S: Store> Local<S> {
             chain = walked.await.map_err(broke)?;
         }
     }
+}
+
+/// A chain that holds together in a store that is not as it is remembered: what is missing may be records, too.
+fn with_mismatch(mut report: Report, mismatch: Option<String>) -> Report {
+    if let (None, Some(message)) = (&report.problem, mismatch) {
+        let sequence = report.records + 1;
+        report.problem = Some(Problem { sequence, kind: ProblemKind::TailCut, message });
+        report.ok = false;
+    }
+    report
 }

@@ -206,7 +206,7 @@ impl<'a> Arrival<'a> {
         let (task, e) = (self.task, self.envelope);
         let same: Vec<&Stored> = self.ctx.same_intent.iter().filter(|s| self.is_same(s)).collect();
         if !same.is_empty() {
-            return if self.revives(&same) { self.accept() } else { self.duplicate(&same) };
+            return if self.revives(&same) { self.accept(&same) } else { self.duplicate(&same) };
         }
         if let Some(clash) =
             self.reused_message_id().or_else(|| self.same_intent()).or_else(|| self.other_request())
@@ -223,7 +223,7 @@ impl<'a> Arrival<'a> {
             return self.record(Outcome::Late, false, format!("the task is {} already", task.state));
         }
         if self.is_legal_now() {
-            return self.accept();
+            return self.accept(&[]);
         }
         let judged_later = task.state.waits_for_a_record();
         self.record(Outcome::Held, judged_later, format!("recorded; the task is {}, not running", task.state))
@@ -313,7 +313,7 @@ impl<'a> Arrival<'a> {
                 );
             }
             let done = self.ctx.committed.iter().any(|c| c.effect.key == effect.key);
-            return (!done).then(|| self.accept());
+            return (!done).then(|| self.accept(&[]));
         }
         let equal = |c: &CommittedEffect| c.effect == *effect;
         if !terminal || self.ctx.committed.iter().any(equal) {
@@ -383,8 +383,12 @@ impl<'a> Arrival<'a> {
         reply(draft, self.envelope, outcome, None, Some(reason))
     }
 
-    fn accept(&self) -> Verdict {
+    /// Accepts the message; `same` are stored ones that said the same and were held: their time has come with it.
+    fn accept(&self, same: &[&Stored]) -> Verdict {
         let mut draft = Draft::on(self.task, self.request.now);
+        for s in same.iter().map(|s| &s.submission).filter(|s| self.task.held.contains(&s.arrival)) {
+            draft.push(What::Applied { arrival: s.arrival, class: s.class });
+        }
         draft.push(What::Delivered(Box::new(self.delivery(Outcome::Accepted))));
         accept::take_effect(
             &mut draft,
@@ -397,7 +401,7 @@ impl<'a> Arrival<'a> {
     fn duplicate(&self, same: &[&Stored]) -> Verdict {
         let e = self.envelope;
         let accepted = same.iter().find(|s| s.outcome == Outcome::Accepted || s.applied);
-        let Some(first) = accepted.or(same.first()).map(|s| &s.submission) else { return self.accept() };
+        let Some(first) = accepted.or(same.first()).map(|s| &s.submission) else { return self.accept(&[]) };
         let unlike = |differs: bool| differs.then_some(());
         let differs = Differs {
             evidence_refs: unlike(first.evidence_refs != e.evidence_refs).map(|()| e.evidence_refs.clone()),

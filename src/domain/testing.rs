@@ -2,7 +2,8 @@
 
 use super::actor::Principal;
 use super::command::{
-    Admit, Admitted, BadMessage, Command, Context, Replay, Reply, Request, Rules, Stored, Transition, Verdict, handle,
+    Admit, Admitted, BadMessage, Command, Context, Replay, Reply, Request, Rules, Stored, Transition,
+    Verdict, handle,
 };
 use super::decision::Decision;
 use super::digest::{Digest, Scheme, digest};
@@ -30,7 +31,8 @@ pub(crate) fn message(kind: &str, id: &str, key: &str, payload: Value, change: V
         envelope[name] = value.clone();
     }
     if envelope.get("payload_digest").is_none() {
-        let scheme = envelope.get("digest_scheme").and_then(Value::as_str).and_then(Scheme::parse).unwrap_or_default();
+        let scheme =
+            envelope.get("digest_scheme").and_then(Value::as_str).and_then(Scheme::parse).unwrap_or_default();
         let payload = serde_json::to_vec(&envelope["payload"]).unwrap();
         envelope["payload_digest"] = json!(digest(scheme, &payload).unwrap());
     }
@@ -98,7 +100,8 @@ impl World {
     pub(crate) fn conflicted() -> Self {
         let mut w = World::running();
         w.admit(&result("M-1", "k", 1));
-        let second = w.admit(&message("task_result", "M-2", "k", json!({"revenue": 2}), json!({"sender": "agent-b"})));
+        let second =
+            w.admit(&message("task_result", "M-2", "k", json!({"revenue": 2}), json!({"sender": "agent-b"})));
         assert_eq!(second.outcome, "conflict");
         w
     }
@@ -217,8 +220,11 @@ impl World {
                 s.submission.class == e.kind.class() && s.submission.idempotency_key == e.idempotency_key
             };
             ctx.same_intent = log.stored.iter().filter(same).cloned().collect();
-            let aliases: Vec<u64> = log.events.iter().filter_map(|event| alias(event, &e.message_id)).collect();
-            let named = |s: &&Stored| s.submission.message_id == e.message_id || aliases.contains(&s.submission.arrival);
+            let aliases: Vec<u64> =
+                log.events.iter().filter_map(|event| alias(event, &e.message_id)).collect();
+            let named = |s: &&Stored| {
+                s.submission.message_id == e.message_id || aliases.contains(&s.submission.arrival)
+            };
             ctx.same_message_id = log.stored.iter().filter(named).cloned().collect();
         }
         let effect = match command {
@@ -227,13 +233,16 @@ impl World {
             _ => None,
         };
         if let Some(effect) = effect {
-            let touches = |c: &&CommittedEffect| c.effect.key == effect.key || c.effect.target == effect.target;
+            let touches =
+                |c: &&CommittedEffect| c.effect.key == effect.key || c.effect.target == effect.target;
             ctx.committed = log.committed.iter().filter(touches).cloned().collect();
         }
         if let Command::Decide(d) = command
-            && let Some((body_digest, at)) = self.keys.get(&(principal.subject.clone(), d.idempotency_key.clone()))
+            && let Some((body_digest, at)) =
+                self.keys.get(&(principal.subject.clone(), d.idempotency_key.clone()))
         {
-            ctx.replay = Some(Replay { body_digest: *body_digest, record: Box::new(self.records[*at].clone()) });
+            ctx.replay =
+                Some(Replay { body_digest: *body_digest, record: Box::new(self.records[*at].clone()) });
         }
         ctx
     }
@@ -287,7 +296,8 @@ impl World {
     }
 
     fn readmit(&mut self, id: &TaskId) {
-        let waits = |(e, r): &(Envelope, QuarantineReason)| e.task_id == *id && *r == QuarantineReason::MissingTask;
+        let waits =
+            |(e, r): &(Envelope, QuarantineReason)| e.task_id == *id && *r == QuarantineReason::MissingTask;
         let (again, rest) = std::mem::take(&mut self.quarantine).into_iter().partition(waits);
         self.quarantine = rest;
         for (e, _) in Vec::<(Envelope, QuarantineReason)>::from_iter(again) {
@@ -304,8 +314,13 @@ impl World {
         }
         assert!(chain.finish().ok);
         for (i, a) in self.records.iter().enumerate() {
-            let twin = |b: &&Record| b.task_id == a.task_id && b.state_version_before == a.state_version_before;
-            assert_eq!(self.records.iter().skip(i).filter(twin).count(), 1, "one record per task and version");
+            let twin =
+                |b: &&Record| b.task_id == a.task_id && b.state_version_before == a.state_version_before;
+            assert_eq!(
+                self.records.iter().skip(i).filter(twin).count(),
+                1,
+                "one record per task and version"
+            );
         }
     }
 
@@ -317,7 +332,10 @@ impl World {
             let mut arrivals = 0;
             for (i, event) in log.events.iter().enumerate() {
                 assert_eq!(event.revision, i as u64 + 1, "revisions are gapless");
-                assert!(event.state_version == version || event.state_version == version + 1, "versions rise by one");
+                assert!(
+                    event.state_version == version || event.state_version == version + 1,
+                    "versions rise by one"
+                );
                 version = event.state_version;
                 if let What::Delivered(d) = &event.what {
                     arrivals += 1;
@@ -359,18 +377,24 @@ impl TaskLog {
                 }
             }
             What::Applied { arrival, .. } => {
-                self.stored.iter_mut().filter(|s| s.submission.arrival == *arrival).for_each(|s| s.applied = true);
+                self.stored
+                    .iter_mut()
+                    .filter(|s| s.submission.arrival == *arrival)
+                    .for_each(|s| s.applied = true);
             }
-            What::Committed { effect, digest, scheme, common, arrival } => self.committed.push(CommittedEffect {
-                effect: effect.clone(),
-                digest: *digest,
-                scheme: *scheme,
-                common: *common,
-                arrival: *arrival,
-            }),
+            What::Committed { effect, digest, scheme, common, arrival } => {
+                self.committed.push(CommittedEffect {
+                    effect: effect.clone(),
+                    digest: *digest,
+                    scheme: *scheme,
+                    common: *common,
+                    arrival: *arrival,
+                })
+            }
             What::Decided(d) => {
                 for s in &mut self.stored {
-                    if d.candidates.contains(&s.submission.arrival) || d.held.contains(&s.submission.arrival) {
+                    if d.candidates.contains(&s.submission.arrival) || d.held.contains(&s.submission.arrival)
+                    {
                         s.judged_by = Some(d.approval_id.clone());
                     }
                 }

@@ -85,6 +85,7 @@ impl SqliteStore {
         let path = connect::canonical(path, options.create)?;
         let shelf = Shelf::new(&options.state_dir);
         prepare(&path, &shelf, options.create)?;
+        connect::check_writable(&path)?;
         let conn = connect::for_writing(&path, options.busy)?;
         if conn.is_readonly("main").map_err(failed)? {
             return Err(StoreError::Unreachable(format!("{} is read-only", path.display())));
@@ -138,7 +139,7 @@ impl SqliteStore {
             .spawn(move || writer.run(queue))
             .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
         Ok(SqliteStore {
-            readers: Arc::new(Readers::new(shared.path.clone())),
+            readers: Arc::new(Readers::new(Arc::clone(&shared))?),
             watch: Watch::start(Arc::clone(&shared))?,
             shared,
             jobs: Mutex::new(Some(jobs)),
@@ -294,11 +295,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    fn changed<'a, 'b>(&'a self) -> Pin<Box<dyn Future<Output = ()> + Send + 'b>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
+    fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.watch.changed()
     }
 

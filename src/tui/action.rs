@@ -176,7 +176,7 @@ actions! {
     Quarantine "quarantine" "Shows the messages that could not be admitted." [Docket: "Q"]
     Agents "agents" "Shows the agents and the connection." [Docket: "C"]
     Authorization "authorization" "Shows what this task needs authorized." [Docket: "z", Case: "z"]
-    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Approvals: "/", Quarantine: "/", Agents: "/"]
+    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Agents: "/"]
     Sort "sort" "Sorts by the next column." [Docket: "s"]
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
@@ -202,11 +202,13 @@ actions! {
     ToggleDuplicates "toggle-duplicates" "Folds or unfolds duplicates." [Timeline: "x"]
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
-    Export "export" "Writes the records to a file." [Approvals: "x"]
+    Export "export" "Says how to write the records to a file." [Approvals: "x"]
     Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s", Decision: "s"]
 
-    Readmit "readmit" (danger) "Delivers this message again, after an edit." [Quarantine: "r"]
+    Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r"]
     Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]
+
+    ToggleSettled "toggle-settled" "Shows or hides entries that are settled." [Quarantine: "x"]
 
     Test "test" "Tries the connection to this agent." [Agents: "t"]
     OpenLink "open-link" "Opens the link in the browser." [Authorization: "o"]

@@ -11,14 +11,14 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Widget as _};
 
-use super::action::{Action, Scope};
-use super::effect::Effect;
-use super::event::{Change, Code, Event, Key};
-use super::keymap::Keymap;
-use super::model::{Link, Model, Now};
-use super::screens::{Ctx, Layer, Outcome, View, Want, help, palette};
-use super::theme::{Depth, EMBEDDED, Role, Theme};
-use super::widgets::status;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Change, Code, Event, Key, Reply};
+use crate::tui::keymap::Keymap;
+use crate::tui::model::{Link, Model, Now};
+use crate::tui::screens::{Ctx, Layer, Outcome, View, Want, help, palette};
+use crate::tui::theme::{Depth, EMBEDDED, Role, Theme};
+use crate::tui::widgets::status;
 
 /// The smallest screen that is of use.
 pub const LEAST: (u16, u16) = (40, 12);
@@ -49,6 +49,8 @@ pub struct App {
     size: (u16, u16),
     notice: Option<(String, Duration)>,
     next_request: u64,
+    /// What the first screen wants, until it is taken.
+    opening: Vec<Effect>,
 }
 
 /// How the app looks and what its keys mean.
@@ -77,14 +79,22 @@ impl App {
             size: (width, height),
             notice: None,
             next_request: 0,
+            opening: Vec::new(),
         };
-        app.push(first, &mut Vec::new());
+        let mut opening = Vec::new();
+        app.push(first, &mut opening);
+        app.opening = opening;
         app
     }
 
     /// What every screen may read.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// What the first screen wanted when it opened; to be carried out once.
+    pub fn opening(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.opening)
     }
 
     /// The theme in use.
@@ -109,8 +119,7 @@ impl App {
             }
             Event::Resize { width, height } => {
                 self.size = (width, height);
-                let (width, height) = (self.body().width, self.body().height);
-                self.tell_all(&Event::Resize { width, height }, &mut effects);
+                self.tell_size(&mut effects);
             }
             Event::Focus(focused) => {
                 self.model.focused = focused;
@@ -122,7 +131,12 @@ impl App {
                 }
             }
             Event::Tick => self.tell_all(&event, &mut effects),
-            Event::Reply { request, .. } => {
+            Event::Reply { request, ref reply } => {
+                if let Reply::Status(status) = reply
+                    && self.model.learn(status)
+                {
+                    self.tell_size(&mut effects);
+                }
                 if let Some(at) = self.stack.iter().position(|place| place.requests.contains(&request)) {
                     self.tell(at, &event, &mut effects);
                 }
@@ -247,6 +261,11 @@ impl App {
         }
     }
 
+    fn tell_size(&mut self, effects: &mut Vec<Effect>) {
+        let Rect { width, height, .. } = self.body();
+        self.tell_all(&Event::Resize { width, height }, effects);
+    }
+
     fn tell_top(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         self.tell(self.stack.len().saturating_sub(1), event, effects);
     }
@@ -294,10 +313,11 @@ impl App {
         }
     }
 
-    /// The part between header and footer.
+    /// The part between header and footer, less the line that says why nothing can be written.
     fn body(&self) -> Rect {
         let (width, height) = self.size;
-        Rect { x: 0, y: 1, width, height: height.saturating_sub(2) }
+        let top = 1 + u16::from(self.model.read_only.is_some());
+        Rect { x: 0, y: top, width, height: height.saturating_sub(top + 1) }
     }
 
     /// The layers that are seen: the topmost screen and the popups over it.
@@ -321,7 +341,12 @@ impl App {
         }
         let row = |y| Rect { y, height: 1, ..area };
         status::header(frame, row(area.y), theme, &self.model);
-        let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
+        if let Some(why) = &self.model.read_only {
+            let text = format!("read only: {why}");
+            status::say(frame, row(area.y + 1), theme, &text, Role::Danger);
+        }
+        let top = self.body().y;
+        let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + 1), ..area };
         for place in self.visible() {
             place.layer.draw(frame, body, &View { theme, model: &self.model });
         }

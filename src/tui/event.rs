@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::model::Link;
-use crate::coordinator::{Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies};
+use crate::coordinator::{
+    Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
+};
 use crate::domain::command::{Admitted, DecisionOutcome};
 use crate::domain::diff::{Diff, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Record, Report};
 use crate::domain::refusal::Refusal;
+use crate::tui::model::Link;
 
 /// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

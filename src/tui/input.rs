@@ -13,7 +13,7 @@ use std::time::Duration;
 use crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::event::{Code, Event, Key};
+use crate::tui::event::{Code, Event, Key};
 
 /// The most of one paste that is taken.
 const PASTE_LIMIT: usize = 1 << 20;

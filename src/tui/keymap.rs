@@ -10,8 +10,8 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::action::{ACTIONS, Action, Scope};
-use super::event::{Code, Key};
+use crate::tui::action::{ACTIONS, Action, Scope};
+use crate::tui::event::{Code, Key};
 
 /// Which key means what, in which scope.
 #[derive(Clone, Debug)]

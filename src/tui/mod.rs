@@ -99,7 +99,11 @@ impl Clock {
 ///
 /// # Errors
 /// No terminal, a terminal that fails, or a panic elsewhere in the program.
-pub async fn run(start: Start, coordinator: Arc<dyn Coordinator>, first: Box<dyn Layer>) -> Result<Ended, Error> {
+pub async fn run(
+    start: Start,
+    coordinator: Arc<dyn Coordinator>,
+    first: Box<dyn Layer>,
+) -> Result<Ended, Error> {
     terminal::check()?;
     let ends = Ends::listen()?;
     let (guard, screen) = Guard::enter(start.reports)?;
@@ -116,6 +120,8 @@ pub async fn run(start: Start, coordinator: Arc<dyn Coordinator>, first: Box<dyn
     drop(session);
     guard.leave();
     match ended {
+        // Only a panic elsewhere takes the terminal from under the loop.
+        Err(Error::Terminal(error)) if error.kind() == io::ErrorKind::NotConnected => Err(Error::Panicked),
         Err(Error::Terminal(error)) if terminal::is_gone(&error) => Ok(Ended::By(End::HungUp)),
         ended => ended,
     }
@@ -133,6 +139,9 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
+        for effect in self.app.opening() {
+            self.runtime.carry_out(effect);
+        }
         let mut input = Input::open()?;
         if self.terminal.backend_mut().ask_background()? {
             input.expect_background();

@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::coordinator::Status;
+use crate::domain::actor::{Principal, Role};
+use crate::domain::text::reveal;
+
 /// The time of the event being handled. Screens read no clock of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
@@ -45,6 +49,8 @@ pub struct Model {
     pub now: Now,
     /// The zone local times are shown in.
     pub zone: jiff::tz::TimeZone,
+    /// Why nothing can be written, where nothing can; revealed.
+    pub read_only: Option<String>,
     /// Whether the window has the focus, as far as the terminal tells.
     pub focused: bool,
 }
@@ -53,11 +59,55 @@ impl Model {
     /// A model before anything is known.
     pub fn new(store: impl Into<String>, who: impl Into<String>, now: Now) -> Model {
         let zone = jiff::tz::TimeZone::UTC;
-        Model { store: store.into(), who: who.into(), link: Link::Connecting, now, zone, focused: true }
+        Model {
+            store: store.into(),
+            who: who.into(),
+            link: Link::Connecting,
+            now,
+            zone,
+            read_only: None,
+            focused: true,
+        }
+    }
+
+    /// Takes note of what the coordinator says of itself. Returns whether the line that says why nothing can be
+    /// written came or went.
+    pub fn learn(&mut self, status: &Status) -> bool {
+        self.store = reveal(&status.name).to_string();
+        self.who = who(&status.principal);
+        let why = match (&status.mismatch, &status.write_failure) {
+            (Some(why), _) => Some(format!("{why}; `tribunal store accept-head` accepts it")),
+            (None, Some(why)) => Some(format!("the last write failed: {why}")),
+            (None, None) => None,
+        };
+        let had = self.read_only.is_some();
+        self.read_only = why.map(|why| reveal(&why).to_string());
+        had != self.read_only.is_some()
     }
 
     /// Whether a decision may be made on what is shown (screens, law 5).
     pub fn fresh(&self) -> bool {
-        self.link == Link::Live
+        self.closed().is_none()
     }
+
+    /// Why no decision may be made now, where none may; revealed.
+    pub fn closed(&self) -> Option<&str> {
+        match (self.link, &self.read_only) {
+            (Link::Live, None) => None,
+            (Link::Live, Some(why)) => Some(why),
+            (Link::Connecting, _) => Some("not connected yet"),
+            (Link::Reconnecting { .. }, _) => Some("the connection is lost and what is shown may be old"),
+            (Link::Offline { .. }, _) => Some("offline: what is shown may be old"),
+        }
+    }
+}
+
+/// A principal with the roles that say most: a reviewer is a responder and a viewer too.
+fn who(principal: &Principal) -> String {
+    let roles = principal.roles();
+    let more = roles.iter().any(|role| matches!(role, Role::Reviewer | Role::Operator));
+    let said = roles.iter().filter(|role| !(more && matches!(role, Role::Viewer | Role::Responder)));
+    let words: Vec<&str> = said.map(|role| role.as_str()).collect();
+    let words = if words.is_empty() { "no role".to_owned() } else { words.join(", ") };
+    format!("{} ({words})", reveal(&principal.subject))
 }

@@ -7,7 +7,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::theme::{Theme, value_of};
+use crate::tui::theme::{Theme, value_of};
 
 /// The size of one cell, in pixels.
 const CELL: (u32, u32) = (9, 19);

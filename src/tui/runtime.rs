@@ -2,15 +2,17 @@
 
 mod asking;
 
+pub(super) use asking::answer;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::effect::Effect;
-use super::event::{Event, Reply};
 use crate::coordinator::Coordinator;
+use crate::tui::effect::Effect;
+use crate::tui::event::{Event, Reply};
 
 /// Answers that may wait to be taken; who answers faster than the loop takes waits.
 const QUEUE: usize = 256;

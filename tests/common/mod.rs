@@ -84,7 +84,7 @@ pub fn moves(task: &str, to: TaskState, expected_version: u64) -> Request {
     run(Command::Transition(Transition { task_id, to, expected_version, reason, retry_at: None }))
 }
 
-/// A decision by the owner at noon.
+/// A decision by the owner at noon; its idempotency key is made of task and `key`.
 pub fn decide(task: &str, decision: TaskState, expected_version: u64, key: &str) -> Request {
     let decision = Decision {
         task_id: TaskId::from(task),
@@ -98,7 +98,7 @@ pub fn decide(task: &str, decision: TaskState, expected_version: u64, key: &str)
         evidence_opened: Vec::new(),
         input: None,
         supersedes: None,
-        idempotency_key: key.into(),
+        idempotency_key: format!("{task}-{key}"),
         approval_id: format!("ap-{task}-{key}"),
         masked: Vec::new(),
     };

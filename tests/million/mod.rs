@@ -83,7 +83,7 @@ impl Layer for Million {
             frame,
             tabs,
             view.theme,
-            &[("All", Some(1_000_000)), ("Stuck", Some(0)), ("Auth", None)],
+            &[("All", Some("1000000".into())), ("Stuck", Some("0".into())), ("Auth", None)],
             0,
         );
         let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));

@@ -6,7 +6,7 @@
 use crate::coordinator::Whole;
 use crate::domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// How much of a message past the limit is kept, in bytes.
 pub const KEPT: usize = 1 << 20;
@@ -28,12 +28,14 @@ enum Mode {
     Unknown,
     Values,
     Array,
+    /// The array is over; nothing may follow it.
+    Closed,
     Ended,
 }
 
 /// Cuts one input.
 pub struct Split<R> {
-    input: R,
+    input: BufReader<R>,
     limit: usize,
     line: u64,
     mode: Mode,
@@ -41,10 +43,15 @@ pub struct Split<R> {
     pub read: u64,
 }
 
-impl<R: BufRead> Split<R> {
+impl<R: Read> Split<R> {
     /// Cuts `input` into messages of at most `limit` bytes.
-    pub fn new(input: R, limit: usize) -> Self {
+    pub fn new(input: BufReader<R>, limit: usize) -> Self {
         Split { input, limit, line: 1, mode: Mode::Unknown, read: 0 }
+    }
+
+    /// Whether everything that has come in so far was handed out, so that the next read may wait.
+    pub fn drained(&self) -> bool {
+        self.input.buffer().is_empty()
     }
 
     /// The next message; `None` at the end.
@@ -56,6 +63,10 @@ impl<R: BufRead> Split<R> {
             match self.mode {
                 Mode::Unknown => self.detect()?,
                 Mode::Ended => return Ok(None),
+                Mode::Closed => {
+                    self.mode = Mode::Ended;
+                    self.end_of_array()?;
+                }
                 Mode::Array => return self.element(),
                 Mode::Values => {
                     let Some(piece) = self.line_or_value()? else { return Ok(None) };
@@ -74,8 +85,7 @@ impl<R: BufRead> Split<R> {
                 self.take(1);
                 if self.skip_space()? == Some(b']') {
                     self.take(1);
-                    self.end_of_array()?;
-                    Mode::Ended
+                    Mode::Closed
                 } else {
                     Mode::Array
                 }
@@ -181,10 +191,9 @@ impl<R: BufRead> Split<R> {
             self.take(bytes);
             match end {
                 Some((_, b']')) => {
-                    self.mode = Mode::Ended;
-                    let piece = kept.piece(begins);
-                    self.end_of_array()?;
-                    return Ok(Some(piece));
+                    // What follows the array is told after its last element, which counts.
+                    self.mode = Mode::Closed;
+                    return Ok(Some(kept.piece(begins)));
                 }
                 Some(_) => return Ok(Some(kept.piece(begins))),
                 None => {}
@@ -264,6 +273,10 @@ impl Kept {
             self.bytes.truncate(KEPT);
             self.bytes.shrink_to_fit();
             return;
+        }
+        if self.bytes.len() + part.len() > KEPT && self.bytes.capacity() <= self.limit {
+            // Room for all that is allowed, once: growing step by step would hold the old room beside the new one.
+            self.bytes.reserve_exact(self.limit.saturating_add(2) - self.bytes.len());
         }
         self.bytes.extend_from_slice(part);
     }

@@ -16,7 +16,10 @@ fn effect_receipt(id: &str, key: &str, effect: &str, target: &str, value: i64) -
 fn a_request_creates_a_pending_task() {
     let mut w = World::new();
     let a = w.admit(&request());
-    assert_eq!((a.outcome.as_str(), a.arrival, a.state, a.state_version), ("accepted", Some(1), Some(S::Pending), Some(1)));
+    assert_eq!(
+        (a.outcome.as_str(), a.arrival, a.state, a.state_version),
+        ("accepted", Some(1), Some(S::Pending), Some(1))
+    );
     assert_eq!(w.task().request.goal.as_deref(), Some("collect evidence"));
     w.check();
 }
@@ -31,7 +34,13 @@ fn row_1_quarantines_what_is_invalid_and_changes_nothing() {
     assert!(r(&mut w, &other_trace).starts_with("trace_mismatch"));
     let other_task = message("task_result", "M", "k", json!(1), json!({"task_id": "U"}));
     assert!(r(&mut w, &other_task).starts_with("missing_task"));
-    let wrong = message("task_result", "M", "k", json!(1), json!({"payload_digest": format!("sha256:{}", "0".repeat(64))}));
+    let wrong = message(
+        "task_result",
+        "M",
+        "k",
+        json!(1),
+        json!({"payload_digest": format!("sha256:{}", "0".repeat(64))}),
+    );
     assert!(r(&mut w, &wrong).starts_with("digest_mismatch"));
     assert_eq!(w.task(), &before);
     w.check();
@@ -69,7 +78,13 @@ fn row_3_a_repeat_is_counted_and_changes_no_version() {
     let mut w = World::running();
     w.admit(&result("M-1", "k", 1));
     let version = w.task().state_version;
-    let again = w.admit(&message("task_result", "M-9", "k", json!({"revenue": 1}), json!({"evidence_refs": ["file:x"]})));
+    let again = w.admit(&message(
+        "task_result",
+        "M-9",
+        "k",
+        json!({"revenue": 1}),
+        json!({"evidence_refs": ["file:x"]}),
+    ));
     assert_eq!((again.outcome.as_str(), again.duplicate_of, again.arrival), ("duplicate", Some(2), Some(3)));
     assert_eq!((w.task().state_version, w.task().duplicates), (version, 1));
     assert_eq!(w.task().duplicate_ids, ["M-9"]);
@@ -123,7 +138,13 @@ fn row_4_knows_ids_that_only_repeats_came_under() {
 fn row_4_another_sender_may_use_the_same_id() {
     let mut w = World::running();
     w.admit(&message("task_progress", "M-1", "p", json!(1), json!({})));
-    let a = w.admit(&message("task_result", "M-1", "k", json!(1), json!({"sender": "agent-b", "lease_version": 1})));
+    let a = w.admit(&message(
+        "task_result",
+        "M-1",
+        "k",
+        json!(1),
+        json!({"sender": "agent-b", "lease_version": 1}),
+    ));
     assert_eq!((a.outcome.as_str(), a.state), ("accepted", Some(S::Succeeded)));
     let delivered = w.log().events.iter().rev().find_map(|e| match &e.what {
         What::Delivered(d) => Some(d.id_reused),
@@ -164,7 +185,10 @@ fn row_5_another_effect_is_another_identity() {
     let mut w = World::running();
     w.admit(&result("M-1", "k", 1));
     let change = json!({"effect": {"key": "e", "target": "t"}});
-    assert_eq!(w.admit(&message("task_result", "M-2", "k", json!({"revenue": 1}), change)).outcome, "conflict");
+    assert_eq!(
+        w.admit(&message("task_result", "M-2", "k", json!({"revenue": 1}), change)).outcome,
+        "conflict"
+    );
 }
 
 #[test]
@@ -182,7 +206,10 @@ fn row_6_a_further_candidate_raises_the_version() {
     let mut w = World::conflicted();
     let version = w.task().state_version;
     let a = w.admit(&message("task_result", "M-3", "k", json!({"revenue": 3}), json!({"sender": "agent-c"})));
-    assert_eq!((a.outcome.as_str(), a.state, a.state_version), ("conflict", Some(S::NeedsReview), Some(version + 1)));
+    assert_eq!(
+        (a.outcome.as_str(), a.state, a.state_version),
+        ("conflict", Some(S::NeedsReview), Some(version + 1))
+    );
     assert_eq!(w.task().review.as_ref().unwrap().candidates(), [2, 3, 4]);
     assert_eq!(w.task().review.as_ref().unwrap().sets.len(), 1);
     w.check();
@@ -201,14 +228,27 @@ fn row_6_a_repeat_of_a_candidate_is_only_a_duplicate() {
 fn digest_scheme_downgrade() {
     let mut w = World::running();
     w.admit(&result("M-1", "k", 1));
-    let same = message("task_result", "M-2", "k", json!({"revenue": 1}), json!({"digest_scheme": "python-sorted-json/1"}));
+    let same = message(
+        "task_result",
+        "M-2",
+        "k",
+        json!({"revenue": 1}),
+        json!({"digest_scheme": "python-sorted-json/1"}),
+    );
     assert_eq!(w.admit(&same).outcome, "duplicate");
     let What::Delivered(d) = &w.log().events.last().unwrap().what else { panic!() };
     let change = d.scheme_change.unwrap();
     assert_eq!((change.from.as_str(), change.to.as_str()), ("jcs-sha256/1", "python-sorted-json/1"));
-    let other = message("task_result", "M-3", "k", json!({"revenue": 2}), json!({"digest_scheme": "raw-sha256/1"}));
+    let other =
+        message("task_result", "M-3", "k", json!({"revenue": 2}), json!({"digest_scheme": "raw-sha256/1"}));
     assert_eq!(w.admit(&other).outcome, "conflict");
-    let unknown = message("task_result", "M-4", "k", json!({"revenue": 2}), json!({"digest_scheme": "md5/1", "payload_digest": format!("sha256:{}", "0".repeat(64))}));
+    let unknown = message(
+        "task_result",
+        "M-4",
+        "k",
+        json!({"revenue": 2}),
+        json!({"digest_scheme": "md5/1", "payload_digest": format!("sha256:{}", "0".repeat(64))}),
+    );
     assert!(w.admit(&unknown).reason.unwrap().starts_with("unknown_digest_scheme"));
     w.check();
 }
@@ -218,13 +258,26 @@ fn a_number_that_jcs_cannot_hold_compares_as_different_across_schemes() {
     let mut w = World::running();
     let big = |id: &str, scheme: &str| {
         let raw = br#"{"n":9007199254740993}"#;
-        let digest = crate::domain::digest::digest(crate::domain::digest::Scheme::parse(scheme).unwrap(), raw).unwrap();
-        let text = String::from_utf8(message("task_result", id, "k", json!("PAYLOAD"), json!({"digest_scheme": scheme, "payload_digest": digest}))).unwrap();
+        let digest =
+            crate::domain::digest::digest(crate::domain::digest::Scheme::parse(scheme).unwrap(), raw)
+                .unwrap();
+        let text = String::from_utf8(message(
+            "task_result",
+            id,
+            "k",
+            json!("PAYLOAD"),
+            json!({"digest_scheme": scheme, "payload_digest": digest}),
+        ))
+        .unwrap();
         text.replace("\"PAYLOAD\"", std::str::from_utf8(raw).unwrap()).into_bytes()
     };
     assert_eq!(w.admit(&big("M-1", "raw-sha256/1")).outcome, "accepted");
     assert_eq!(w.admit(&big("M-2", "raw-sha256/1")).outcome, "duplicate");
-    assert_eq!(w.admit(&big("M-3", "python-sorted-json/1")).outcome, "conflict", "impossible to compare = different");
+    assert_eq!(
+        w.admit(&big("M-3", "python-sorted-json/1")).outcome,
+        "conflict",
+        "impossible to compare = different"
+    );
 }
 
 /// faults.md 11, `stale-lease`.
@@ -235,9 +288,18 @@ fn row_7_an_outcome_under_another_lease_is_evidence_only() {
     for change in [json!({"lease_version": 7}), json!({"sender": "agent-b"})] {
         let key = change.to_string();
         let a = w.admit(&message("task_result", &key, &key, json!(1), change));
-        assert_eq!((a.outcome.as_str(), a.state, a.state_version), ("stale_lease", Some(S::Running), Some(version)));
+        assert_eq!(
+            (a.outcome.as_str(), a.state, a.state_version),
+            ("stale_lease", Some(S::Running), Some(version))
+        );
     }
-    let a = w.admit(&message("task_result", "M-3", "k", json!(1), json!({"sender": "agent-b", "lease_version": 1})));
+    let a = w.admit(&message(
+        "task_result",
+        "M-3",
+        "k",
+        json!(1),
+        json!({"sender": "agent-b", "lease_version": 1}),
+    ));
     assert_eq!(a.outcome, "accepted", "the lease counts, not the name");
     w.check();
 }
@@ -259,7 +321,11 @@ fn row_8_receipts_that_contradict_a_committed_effect() {
         let mut w = World::running();
         assert_eq!(w.admit(&effect_receipt("M-1", "r1", "e", "t", 1)).outcome, "accepted");
         let a = w.admit(&effect_receipt("M-2", "r2", effect, target, value));
-        assert_eq!((a.outcome.as_str(), a.state), ("conflict", Some(S::NeedsReview)), "{effect} {target} {value}");
+        assert_eq!(
+            (a.outcome.as_str(), a.state),
+            ("conflict", Some(S::NeedsReview)),
+            "{effect} {target} {value}"
+        );
         let set = &w.task().review.as_ref().unwrap().sets[0];
         assert_eq!(set.candidates, [2, 3]);
         assert_eq!(set.effect.as_ref().unwrap().effect, EffectName { key: "e".into(), target: "t".into() });
@@ -283,7 +349,11 @@ fn row_9_an_uncommitted_effect_after_the_end_is_a_late_conflict() {
     let late = message("task_result", "M-2", "k2", json!(2), json!({"effect": {"key": "e", "target": "t"}}));
     let a = w.admit(&late);
     assert_eq!((a.outcome.as_str(), a.state), ("late_conflict", Some(S::NeedsReview)));
-    assert_eq!(w.task().review.as_ref().unwrap().candidates(), [2, 3], "what the task stood on is judged with it");
+    assert_eq!(
+        w.task().review.as_ref().unwrap().candidates(),
+        [2, 3],
+        "what the task stood on is judged with it"
+    );
     w.check();
 }
 
@@ -323,7 +393,11 @@ fn row_10_a_receipt_commits_its_effect_once_in_any_state() {
 fn row_11_terminal_states_never_regress() {
     for end in [S::Succeeded, S::Failed, S::Denied, S::Canceled] {
         let mut w = World::running();
-        if end == S::Canceled { w.go(S::Canceled).unwrap() } else { w.go(end).unwrap() };
+        if end == S::Canceled {
+            w.go(S::Canceled).unwrap()
+        } else {
+            w.go(end).unwrap()
+        };
         let version = w.task().state_version;
         let a = w.admit(&result("M-1", "k", 1));
         assert_eq!((a.outcome.as_str(), a.state, a.state_version), ("late", Some(end), Some(version)));
@@ -339,7 +413,11 @@ fn row_12_held_outcomes_apply_when_the_task_runs() {
     w.admit(&request());
     let version = w.task().state_version;
     let a = w.admit(&result("M-1", "k", 1));
-    assert_eq!((a.outcome.as_str(), a.state_version), ("held", Some(version)), "pending: nothing is judged yet");
+    assert_eq!(
+        (a.outcome.as_str(), a.state_version),
+        ("held", Some(version)),
+        "pending: nothing is judged yet"
+    );
     w.go(S::Ready).unwrap();
     w.claim("agent-b").unwrap();
     assert_eq!(w.task().state, S::Succeeded);
@@ -400,6 +478,29 @@ fn row_2_what_a_record_upholds_is_accepted_from_the_resuming_worker() {
 }
 
 #[test]
+fn row_2_a_held_outcome_sent_again_under_the_lease_is_settled_with_it() {
+    let mut w = World::new();
+    w.admit(&request());
+    w.admit(&message("task_result", "M-1", "k", json!(1), json!({"lease_version": 9})));
+    assert_eq!(w.task().held, Vec::<u64>::new(), "a lease that was never given is stale at once");
+    let mut w = World::running();
+    w.admit(&message("task_failure", "M-1", "k", json!({"retryable": true}), json!({"lease_version": 1})));
+    let held = message("task_result", "M-2", "k2", json!(1), json!({"lease_version": 1}));
+    assert_eq!(w.admit(&held).outcome, "held");
+    w.go(S::Ready).unwrap();
+    w.claim("agent-a").unwrap();
+    assert_eq!(
+        (w.task().state, w.task().held.clone()),
+        (S::Running, vec![3]),
+        "the old lease does not apply"
+    );
+    let again = message("task_result", "M-3", "k2", json!(1), json!({"lease_version": 2}));
+    assert_eq!(w.admit(&again).outcome, "accepted");
+    assert_eq!((w.task().state, w.task().held.is_empty(), w.task().outcome), (S::Succeeded, true, Some(4)));
+    w.check();
+}
+
+#[test]
 fn a_third_content_after_a_judgement_freezes_again_and_names_the_record() {
     let mut w = World::conflicted();
     let d = w.decision(S::Ready);
@@ -431,12 +532,16 @@ fn further_requests() {
 fn questions_replace_only_from_the_same_asker() {
     let mut w = World::waiting(json!({"prompt": "Which region?"}));
     let version = w.task().state_version;
-    let other = message("human_request", "M-8", "q8", json!({"prompt": "mine"}), json!({"sender": "agent-z"}));
+    let other =
+        message("human_request", "M-8", "q8", json!({"prompt": "mine"}), json!({"sender": "agent-z"}));
     let a = w.admit(&other);
     assert_eq!((a.outcome.as_str(), a.state_version), ("held", Some(version + 1)));
     let newer = message("human_request", "M-9", "q9", json!({"prompt": "Which country?"}), json!({}));
     let a = w.admit(&newer);
-    assert_eq!((a.outcome.as_str(), a.state, a.state_version), ("accepted", Some(S::WaitingHuman), Some(version + 2)));
+    assert_eq!(
+        (a.outcome.as_str(), a.state, a.state_version),
+        ("accepted", Some(S::WaitingHuman), Some(version + 2))
+    );
     let open = w.task().interruption.as_ref().unwrap();
     assert_eq!((open.version, open.question.prompt.as_str()), (2, "Which country?"));
     w.check();

@@ -43,7 +43,14 @@ impl Play {
                 let mut d = w.decision(to);
                 d.idempotency_key = format!("reviewer-{n}");
                 d.approval_id = format!("A-{n}");
-                d.upheld = w.set().candidates.first().filter(|_| to == S::Ready).map(|c| c.arrival).into_iter().collect();
+                d.upheld = w
+                    .set()
+                    .candidates
+                    .first()
+                    .filter(|_| to == S::Ready)
+                    .map(|c| c.arrival)
+                    .into_iter()
+                    .collect();
                 self.minds[n] = Some(d);
             }
             Step::Send(n) => {
@@ -71,9 +78,17 @@ impl Play {
             }
             Step::Candidate(value) => {
                 let id = format!("M-c{value}");
-                w.admit(&message("task_result", &id, "k", json!({"revenue": value}), json!({"sender": "agent-c"})));
+                w.admit(&message(
+                    "task_result",
+                    &id,
+                    "k",
+                    json!({"revenue": value}),
+                    json!({"sender": "agent-c"}),
+                ));
             }
-            Step::Failure => drop(w.admit(&message("task_failure", "M-f", "kf", json!({}), json!({"sender": "agent-f"})))),
+            Step::Failure => {
+                drop(w.admit(&message("task_failure", "M-f", "kf", json!({}), json!({"sender": "agent-f"}))))
+            }
         }
         self.check();
     }
@@ -82,7 +97,8 @@ impl Play {
         let w = &self.world;
         w.check_logs();
         let open: BTreeSet<u64> = w.task().review.iter().flat_map(|r| r.candidates()).collect();
-        let judged: BTreeSet<u64> = w.records.iter().flat_map(|r| r.candidates.iter().map(|c| c.arrival)).collect();
+        let judged: BTreeSet<u64> =
+            w.records.iter().flat_map(|r| r.candidates.iter().map(|c| c.arrival)).collect();
         self.candidates.extend(&open);
         let kept: BTreeSet<u64> = open.union(&judged).copied().collect();
         assert_eq!(kept, self.candidates, "a candidate is open or in a record, never lost");
@@ -91,10 +107,17 @@ impl Play {
     fn end(&self) {
         self.world.check();
         let decided = self.told.values().filter(|t| t.is_ok()).count();
-        assert_eq!(decided, self.world.records.len(), "no reply said success for an absent record, and none is silent");
+        assert_eq!(
+            decided,
+            self.world.records.len(),
+            "no reply said success for an absent record, and none is silent"
+        );
         for told in self.told.values().filter_map(|t| t.as_ref().err()) {
             assert!(
-                matches!(told.code(), "already_decided" | "stale_version" | "candidate_set_changed" | "not_upholdable"),
+                matches!(
+                    told.code(),
+                    "already_decided" | "stale_version" | "candidate_set_changed" | "not_upholdable"
+                ),
                 "a loser is told that it lost: {told}"
             );
         }

@@ -31,7 +31,10 @@ fn ready_and_canceled_leave_one_record_each() {
         assert_eq!((record.sequence, record.approval_version), (1, 1));
         assert_eq!(record.candidates.iter().map(|c| c.arrival).collect::<Vec<_>>(), [2, 3]);
         assert_eq!((record.candidate_set_digest, record.set_seen), (digest, SetSeen::Digest));
-        assert_eq!(record.resume.idempotency_key, record.approval_id, "resume defaults to the new approval id");
+        assert_eq!(
+            record.resume.idempotency_key, record.approval_id,
+            "resume defaults to the new approval id"
+        );
         assert_eq!(record.previous_record_digest.hex(), "0".repeat(64));
         assert_eq!((record.principal.subject.as_str(), record.store_id.as_str()), ("ana", "S"));
         assert_eq!(record.record_digest, record.computed_digest().unwrap());
@@ -93,7 +96,10 @@ fn decision_while_freezing() {
     let d = w.decision(S::Ready);
     w.admit(&message("task_result", "M-3", "k", json!({"revenue": 3}), json!({"sender": "agent-c"})));
     let refusal = w.decide(d.clone()).unwrap_err();
-    assert_eq!(refusal, Refusal::StaleVersion { expected: d.expected_version, current: d.expected_version + 1 });
+    assert_eq!(
+        refusal,
+        Refusal::StaleVersion { expected: d.expected_version, current: d.expected_version + 1 }
+    );
     assert!(w.records.is_empty());
     w.check();
 }
@@ -176,21 +182,35 @@ fn who_may_decide_what() {
     ] {
         let verdict = |ok: bool| if ok { "decided" } else { "forbidden" };
         let mut w = World::conflicted();
-        assert_eq!(code(w.decide_as(w.decision(S::Ready), with_role(role))), verdict(judge), "{role:?} judges");
+        assert_eq!(
+            code(w.decide_as(w.decision(S::Ready), with_role(role))),
+            verdict(judge),
+            "{role:?} judges"
+        );
         let mut w = World::waiting(json!({"prompt": "?"}));
         let mut d = w.decision(S::Ready);
         d.input = Some(text_input("north"));
         assert_eq!(code(w.decide_as(d, with_role(role))), verdict(answer), "{role:?} answers");
         let mut w = World::waiting(json!({"prompt": "?"}));
-        assert_eq!(code(w.decide_as(w.decision(S::Canceled), with_role(role))), verdict(cancel), "{role:?} cancels");
+        assert_eq!(
+            code(w.decide_as(w.decision(S::Canceled), with_role(role))),
+            verdict(cancel),
+            "{role:?} cancels"
+        );
     }
 }
 
 #[test]
 fn what_can_be_upheld() {
-    let reference = message("task_result", "M-3", "k", json!(null), json!({
-        "sender": "agent-c", "payload_ref": "vault:1", "payload_digest": format!("sha256:{}", "a".repeat(64)),
-    }));
+    let reference = message(
+        "task_result",
+        "M-3",
+        "k",
+        json!(null),
+        json!({
+            "sender": "agent-c", "payload_ref": "vault:1", "payload_digest": format!("sha256:{}", "a".repeat(64)),
+        }),
+    );
     let reference = String::from_utf8(reference).unwrap().replace("\"payload\":null,", "").into_bytes();
     let mut w = World::conflicted();
     assert_eq!(w.admit(&reference).outcome, "conflict");
@@ -218,7 +238,13 @@ fn what_can_be_upheld() {
 #[test]
 fn an_upheld_held_outcome_applies_when_the_task_runs_again() {
     let mut w = World::conflicted();
-    w.admit(&message("task_failure", "M-4", "k9", json!({"category": "delivery"}), json!({"lease_version": 1})));
+    w.admit(&message(
+        "task_failure",
+        "M-4",
+        "k9",
+        json!({"category": "delivery"}),
+        json!({"lease_version": 1}),
+    ));
     let mut d = w.decision(S::Ready);
     d.upheld = vec![4];
     let record = w.decide(d).unwrap();
@@ -277,7 +303,11 @@ fn answers_are_checked_against_the_schema_that_was_asked_with() {
     let w = World::waiting(json!({"prompt": "Which region?", "schema": schema}));
     let pinned = w.task().interruption.as_ref().unwrap().schema_digest;
     assert!(pinned.is_some());
-    let answer = |value: serde_json::Value| Input { parts: vec![Part::Data(value)], schema_digest: pinned, approved: None };
+    let answer = |value: serde_json::Value| Input {
+        parts: vec![Part::Data(value)],
+        schema_digest: pinned,
+        approved: None,
+    };
     let tried = |input: Input| {
         let mut d = w.decision(S::Ready);
         d.input = Some(input);
@@ -286,7 +316,10 @@ fn answers_are_checked_against_the_schema_that_was_asked_with() {
     assert_eq!(tried(answer(json!({"region": "east"}))), "input_invalid");
     assert_eq!(tried(text_input("north")), "input_invalid");
     assert_eq!(tried(Input { schema_digest: None, ..answer(json!({"region": "north"})) }), "input_invalid");
-    assert_eq!(tried(answer(json!({"region": "north", "note": "Authorization: Bearer 8f3kQ2xZ91LmPq7TtY4w"}))), "input_invalid");
+    assert_eq!(
+        tried(answer(json!({"region": "north", "note": "Authorization: Bearer 8f3kQ2xZ91LmPq7TtY4w"}))),
+        "input_invalid"
+    );
     assert_eq!(tried(answer(json!({"region": "north"}))), "decided");
 }
 
@@ -300,7 +333,9 @@ fn approvals_say_yes_or_no_and_credentials_are_never_taken() {
     };
     assert_eq!(code(w.clone().decide(say(&w, None))), "input_invalid");
     assert_eq!(w.decide(say(&w, Some(false))).unwrap().to_state, S::Ready, "the agent hears no, and goes on");
-    let w = World::waiting(json!({"prompt": "drive.read", "need": "machine_credentials", "link": "https://example.org"}));
+    let w = World::waiting(
+        json!({"prompt": "drive.read", "need": "machine_credentials", "link": "https://example.org"}),
+    );
     let mut d = w.decision(S::Ready);
     d.input = Some(text_input("hunter2"));
     assert_eq!(code(w.clone().decide(d)), "input_invalid");
@@ -336,7 +371,11 @@ fn decision_vs_timeout() {
     }
     let mut w = World::waiting(question);
     w.now = T0.plus(9_000_000);
-    assert_eq!(code(w.decide(w.decision(S::Canceled))), "decided", "an expired question can still be canceled");
+    assert_eq!(
+        code(w.decide(w.decision(S::Canceled))),
+        "decided",
+        "an expired question can still be canceled"
+    );
 }
 
 #[test]
@@ -414,7 +453,13 @@ fn approval_binds_to_exactly_one_candidate_set() {
     let mut w = World::conflicted();
     for i in 3..9 {
         assert!(seen.insert(w.set().digest().unwrap()), "every candidate changes what is signed");
-        w.admit(&message("task_result", &format!("M-{i}"), "k", json!({"revenue": i}), json!({"sender": "c"})));
+        w.admit(&message(
+            "task_result",
+            &format!("M-{i}"),
+            "k",
+            json!({"revenue": i}),
+            json!({"sender": "c"}),
+        ));
     }
     w.admit(&message("task_result", "M-x", "held", json!(1), json!({})));
     assert!(seen.insert(w.set().digest().unwrap()), "a held outcome too");

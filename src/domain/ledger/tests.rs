@@ -12,7 +12,8 @@ fn ledger() -> Vec<Vec<u8>> {
     for i in 0..5 {
         let record = w.decide(w.decision(S::Ready)).unwrap();
         assert_eq!(record.sequence, i + 1);
-        let next = message("task_result", &format!("N-{i}"), "k", json!({"next": i}), json!({"sender": "agent-n"}));
+        let next =
+            message("task_result", &format!("N-{i}"), "k", json!({"next": i}), json!({"sender": "agent-n"}));
         w.admit(&next);
     }
     w.records.iter().map(|r| jcs_bytes_of(r).unwrap()).collect()
@@ -63,7 +64,15 @@ fn a_good_ledger_verifies() {
 
 #[test]
 fn chain_edit() {
-    let members = ["reason", "decided_at", "store_id", "task_id", "decision", "previous_record_digest", "candidate_set_digest"];
+    let members = [
+        "reason",
+        "decided_at",
+        "store_id",
+        "task_id",
+        "decision",
+        "previous_record_digest",
+        "candidate_set_digest",
+    ];
     for name in members {
         let mut records = ledger();
         records[2] = edit(&records[2], |v| v[name] = json!("2026-01-01T00:00:00.000Z"));
@@ -135,10 +144,8 @@ fn suffix_rewrite_resigned() {
 #[test]
 fn statement_replay() {
     let mut records = ledger();
-    let other: Vec<Vec<u8>> = ledger()
-        .iter()
-        .map(|r| edit(r, |v| v["store_id"] = json!("another store")))
-        .collect();
+    let other: Vec<Vec<u8>> =
+        ledger().iter().map(|r| edit(r, |v| v["store_id"] = json!("another store"))).collect();
     let mut other = other;
     resign(&mut other, 0);
     assert!(verify(&other, &[]).ok);
@@ -171,7 +178,15 @@ fn the_set_digest_is_over_exactly_the_documented_members() {
     let candidate = value["candidates"][0].as_object().unwrap();
     let names: Vec<&str> = candidate.keys().map(String::as_str).collect();
     let documented = [
-        "arrival", "digest_scheme", "evidence_refs", "intent", "message_id", "payload_digest", "sender", "trusted", "type",
+        "arrival",
+        "digest_scheme",
+        "evidence_refs",
+        "intent",
+        "message_id",
+        "payload_digest",
+        "sender",
+        "trusted",
+        "type",
         "verification",
     ];
     assert_eq!(names, documented);

@@ -123,7 +123,8 @@ fn leases() {
     w.now = T0.plus(400_000);
     w.submit(renew(1), Principal::local_worker()).unwrap();
     assert_eq!(w.task().lease.as_ref().unwrap().expires_at, T0.plus(1_000_000));
-    let release = |lease_version| Command::Release { task_id: "T".into(), lease_version, reason: "gone".into() };
+    let release =
+        |lease_version| Command::Release { task_id: "T".into(), lease_version, reason: "gone".into() };
     assert_eq!(w.submit(release(1), Principal::local_worker()).unwrap_err().code(), "forbidden");
     w.submit(release(1), owner()).unwrap();
     assert_eq!((w.task().state, w.task().lease.is_none()), (S::RetryWait, true));
@@ -146,7 +147,12 @@ fn effect(key: &str, target: &str) -> EffectName {
     EffectName { key: key.into(), target: target.into() }
 }
 
-fn reserve(w: &mut World, key: &str, target: &str, lease: Option<u64>) -> Result<EffectOutcome, &'static str> {
+fn reserve(
+    w: &mut World,
+    key: &str,
+    target: &str,
+    lease: Option<u64>,
+) -> Result<EffectOutcome, &'static str> {
     let command = Command::Reserve { task_id: "T".into(), effect: effect(key, target), lease_version: lease };
     outcome(w.submit(command, Principal::local_worker()))
 }
@@ -176,7 +182,11 @@ fn effects_happen_once() {
     let mut w = World::running();
     assert_eq!(reserve(&mut w, "e", "t", Some(1)), Ok(E::Reserved));
     assert_eq!(reserve(&mut w, "e", "t", Some(1)), Ok(E::Reserved), "asking again changes nothing");
-    assert_eq!(reserve(&mut w, "e", "t", None), Err("stale_lease"), "the lease must be named while one is held");
+    assert_eq!(
+        reserve(&mut w, "e", "t", None),
+        Err("stale_lease"),
+        "the lease must be named while one is held"
+    );
     assert_eq!(reserve(&mut w, "e2", "t", Some(1)), Err("effect_conflict"), "one target, two keys");
     assert_eq!(commit(&mut w, "e", "t", "paid"), Ok(E::Committed));
     assert_eq!(commit(&mut w, "e", "t", "paid"), Ok(E::AlreadyCommitted));
@@ -196,10 +206,16 @@ fn a_reservation_that_outlives_its_lease_is_of_unknown_fate() {
     reserve(&mut w, "e", "t", Some(1)).unwrap();
     let rows = attention::of(w.task(), &Thresholds::default());
     let expiry = T0.plus(300_000);
-    assert_eq!(rows.iter().map(|r| (r.stuck, r.since)).collect::<Vec<_>>(), [(Some(Stuck::EffectUnknown), expiry)]);
+    assert_eq!(
+        rows.iter().map(|r| (r.stuck, r.since)).collect::<Vec<_>>(),
+        [(Some(Stuck::EffectUnknown), expiry)]
+    );
     w.go(S::Failed).unwrap();
     let rows = attention::of(w.task(), &Thresholds::default());
-    assert_eq!(rows.iter().map(|r| (r.stuck, r.since)).collect::<Vec<_>>(), [(Some(Stuck::EffectUnknown), T0)]);
+    assert_eq!(
+        rows.iter().map(|r| (r.stuck, r.since)).collect::<Vec<_>>(),
+        [(Some(Stuck::EffectUnknown), T0)]
+    );
     assert_eq!(commit(&mut w, "e", "t", "it did happen"), Ok(EffectOutcome::Committed));
     assert!(attention::of(w.task(), &Thresholds::default()).is_empty());
 }
@@ -236,7 +252,13 @@ fn what_waits_and_since_when() {
     let stuck = (Reason::Stuck, Some(Stuck::InterruptionExpired), 10_000, None);
     assert_eq!(at(&expiring), [(Reason::WaitingHuman, None, 0, Some(10_000)), stuck]);
     let mut retry = World::running();
-    retry.admit(&message("task_failure", "M", "k", json!({"retryable": true, "retry_at": "2026-11-30T13:00:00Z"}), json!({})));
+    retry.admit(&message(
+        "task_failure",
+        "M",
+        "k",
+        json!({"retryable": true, "retry_at": "2026-11-30T13:00:00Z"}),
+        json!({}),
+    ));
     assert_eq!(at(&retry), [(Reason::Stuck, Some(Stuck::RetryOverdue), hour, None)]);
     let mut done = World::running();
     done.admit(&result("M", "k", 1));
@@ -258,12 +280,23 @@ fn the_gate_records_what_must_not_be_used() {
 
 #[test]
 fn runtime_commands_need_their_roles() {
-    let role = |role| Principal { grants: vec![Grant { role, scope: Scope::default() }], ..Principal::owner("bo") };
+    let role =
+        |role| Principal { grants: vec![Grant { role, scope: Scope::default() }], ..Principal::owner("bo") };
     let go = |to| {
-        Command::Transition(Transition { task_id: "T".into(), to, expected_version: 2, reason: "x".into(), retry_at: None })
+        Command::Transition(Transition {
+            task_id: "T".into(),
+            to,
+            expected_version: 2,
+            reason: "x".into(),
+            retry_at: None,
+        })
     };
     for by in [Role::Viewer, Role::Responder, Role::Reviewer] {
-        for command in [go(S::Running), go(S::Canceled), Command::Claim { task_id: "T".into(), worker: "w".into(), ttl_ms: 1 }] {
+        for command in [
+            go(S::Running),
+            go(S::Canceled),
+            Command::Claim { task_id: "T".into(), worker: "w".into(), ttl_ms: 1 },
+        ] {
             assert_eq!(World::ready().submit(command, role(by)).unwrap_err().code(), "forbidden", "{by:?}");
         }
     }
@@ -281,18 +314,35 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let message = (0..7_usize, 0..3_u8, 0..3_u8, 0..3_u8, prop::option::of(0..3_u64)).prop_map(|(kind, id, key, value, lease)| {
-        let kinds = ["task_request", "task_progress", "task_result", "task_failure", "task_denied", "human_request", "receipt"];
-        let payload = json!({"goal": format!("g{value}"), "prompt": format!("p{value}"), "retryable": value == 1});
-        let mut change = json!({"sender": format!("agent-{}", ["a", "b", "c"][id as usize])});
-        if let Some(lease) = lease {
-            change["lease_version"] = json!(lease);
-        }
-        if kinds[kind] == "receipt" || value == 2 {
-            change["effect"] = json!({"key": format!("e{key}"), "target": format!("t{value}")});
-        }
-        Step::Message(message(kinds[kind], &format!("M-{id}-{kind}"), &format!("k{key}"), payload, change))
-    });
+    let message = (0..7_usize, 0..3_u8, 0..3_u8, 0..3_u8, prop::option::of(0..3_u64)).prop_map(
+        |(kind, id, key, value, lease)| {
+            let kinds = [
+                "task_request",
+                "task_progress",
+                "task_result",
+                "task_failure",
+                "task_denied",
+                "human_request",
+                "receipt",
+            ];
+            let payload =
+                json!({"goal": format!("g{value}"), "prompt": format!("p{value}"), "retryable": value == 1});
+            let mut change = json!({"sender": format!("agent-{}", ["a", "b", "c"][id as usize])});
+            if let Some(lease) = lease {
+                change["lease_version"] = json!(lease);
+            }
+            if kinds[kind] == "receipt" || value == 2 {
+                change["effect"] = json!({"key": format!("e{key}"), "target": format!("t{value}")});
+            }
+            Step::Message(message(
+                kinds[kind],
+                &format!("M-{id}-{kind}"),
+                &format!("k{key}"),
+                payload,
+                change,
+            ))
+        },
+    );
     prop_oneof![
         8 => message,
         1 => prop::sample::select(&S::ALL[..]).prop_map(Step::Go),

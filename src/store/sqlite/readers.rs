@@ -1,10 +1,9 @@
 //! A few connections that only read, each used on a thread that may block.
 
 use super::connect::{self, failed};
-use super::shared::lock;
+use super::shared::{Shared, lock};
 use crate::store::StoreError;
 use rusqlite::Connection;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
@@ -14,14 +13,22 @@ const READERS: usize = 4;
 /// The pool.
 #[derive(Debug)]
 pub(super) struct Readers {
-    path: PathBuf,
+    shared: Arc<Shared>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Readers { path, idle: Mutex::new(Vec::new()), permits: Semaphore::new(READERS) }
+    /// Starts with one connection, so that reads go on where the file is taken away later.
+    pub(super) fn new(shared: Arc<Shared>) -> Result<Self, StoreError> {
+        let first = connect::for_reading(&shared.path)?;
+        Ok(Readers { shared, idle: Mutex::new(vec![first]), permits: Semaphore::new(READERS) })
+    }
+
+    /// Another connection, to the same file and no other that stands there now.
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let conn = connect::for_reading(&self.shared.path)?;
+        self.shared.misplaced().map_or(Ok(conn), |why| Err(StoreError::Unreachable(why)))
     }
 
     /// Runs `read` on one snapshot of the store, off the runtime's own threads.
@@ -42,11 +49,12 @@ impl Readers {
         let idle = lock(&self.idle).pop();
         let conn = match idle {
             Some(conn) => conn,
-            None => connect::for_reading(&self.path)?,
+            None => self.connect()?,
         };
         let done = snapshot(&conn, read);
         // A connection that failed may be what failed; the next read opens another.
-        if done.is_ok() && !self.permits.is_closed() {
+        let sound = matches!(done, Ok(_) | Err(StoreError::BadCursor));
+        if sound && !self.permits.is_closed() {
             lock(&self.idle).push(conn);
         }
         done

@@ -7,20 +7,20 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep};
 
-use super::super::effect::{Ask, Source};
-use super::super::event::{Change, Comparison, Event, Reply, Text};
-use super::super::model::Link;
 use crate::coordinator::{Coordinator, Error, PayloadView};
 use crate::domain::command::Reply as Answered;
 use crate::domain::diff::{Diff, DiffError, Limits, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::{Ask, Source};
+use crate::tui::event::{Change, Comparison, Event, Reply, Text};
+use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Puts a question and gives its reply.
-pub(super) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) -> Reply {
+pub(in crate::tui) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) -> Reply {
     match put(&coordinator, ask).await {
         Ok(reply) => reply,
         Err(Error::Refused(refusal)) => Reply::Refused(Box::new(refusal)),
@@ -44,9 +44,13 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
             Answered::Decided { outcome, record } => Reply::Decide(outcome, record),
             _ => Reply::Failed("the coordinator answered something else".into()),
         },
-        Ask::Approvals(task, after, limit) => Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?),
+        Ask::Approvals(task, after, limit) => {
+            Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?)
+        }
         Ask::Verify => Reply::Verify(c.verify(Vec::new()).await?),
-        Ask::Quarantine(after, limit, settled) => Reply::Quarantine(c.quarantine(after, limit, settled).await?),
+        Ask::Quarantine(after, limit, settled) => {
+            Reply::Quarantine(c.quarantine(after, limit, settled).await?)
+        }
         Ask::Entry(id) => Reply::Entry(Box::new(c.entry(&id).await?)),
         Ask::Readmit(id) => Reply::Readmit(Box::new(c.readmit(&id, None).await?)),
         Ask::Drop(id, reason) => {

@@ -144,7 +144,8 @@ impl Answer {
     /// Takes over the question that is open now.
     fn pin(&mut self) {
         let Some(shown) = self.reading.shown() else { return };
-        let before = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
+        let before =
+            self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
         self.pinned = shown.task.interruption.as_ref().map(|asked| Pinned {
             asked: asked.clone(),
             version: shown.task.state_version,
@@ -208,7 +209,9 @@ impl Answer {
 
     /// Runs something on a field of the schema; the answer must be made again.
     fn with_fields(&mut self, act: impl FnOnce(&mut Fields, usize)) {
-        if let (Some(Part::Field(at)), Content::Fields(fields)) = (self.parts().get(self.focus).copied(), &mut self.content) {
+        if let (Some(Part::Field(at)), Content::Fields(fields)) =
+            (self.parts().get(self.focus).copied(), &mut self.content)
+        {
             act(fields, at);
             self.checked = None;
         }
@@ -230,7 +233,8 @@ impl Answer {
         match self.part() {
             Some(Part::Choice) => {
                 let last = self.choices().len().saturating_sub(1);
-                self.cursor = if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
+                self.cursor =
+                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
             }
             Some(Part::Field(_)) => self.with_fields(|fields, at| {
                 fields.step(at, forward);
@@ -254,9 +258,11 @@ impl Answer {
                 }
                 _ => None,
             },
-            (Need::BusinessInput, _) => {
-                Some(Input { parts: vec![Piece::Text(self.text.text())], schema_digest: None, approved: None })
-            }
+            (Need::BusinessInput, _) => Some(Input {
+                parts: vec![Piece::Text(self.text.text())],
+                schema_digest: None,
+                approved: None,
+            }),
         }
     }
 
@@ -361,7 +367,8 @@ impl Layer for Answer {
     }
 
     fn wake(&self, model: &Model) -> Option<Duration> {
-        let waiting = self.sending.waiting().or(self.reading.waiting()).map(|waiting| waiting.wake(model.now.run));
+        let waiting =
+            self.sending.waiting().or(self.reading.waiting()).map(|waiting| waiting.wake(model.now.run));
         let expires = self.pinned.as_ref().and_then(|pinned| pinned.asked.question.expires_at);
         let countdown = expires.and_then(|at| super::super::widgets::moment::countdown(at, model));
         waiting.into_iter().chain(countdown).min()

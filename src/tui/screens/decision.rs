@@ -184,7 +184,8 @@ impl Decision {
         if let Some(why) = self.column(set, column).and_then(|column| self.checks.not_upholdable(column)) {
             return ctx.toast(format!("#{arrival} cannot be upheld: {why}"));
         }
-        let own: Vec<u64> = self.sets.get(set).map_or(Vec::new(), |set| set.columns.iter().map(Column::arrival).collect());
+        let own: Vec<u64> =
+            self.sets.get(set).map_or(Vec::new(), |set| set.columns.iter().map(Column::arrival).collect());
         self.upheld.retain(|one| !own.contains(one));
         self.upheld.push(arrival);
         self.upheld.sort_unstable();
@@ -334,7 +335,11 @@ impl Layer for Decision {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[(Action::Copy, "copy digest"), (Action::Supersede, "supersede"), (Action::Preview, "record")];
+            return &[
+                (Action::Copy, "copy digest"),
+                (Action::Supersede, "supersede"),
+                (Action::Preview, "record"),
+            ];
         }
         &[
             (Action::ToggleUphold, "choose"),
@@ -355,7 +360,9 @@ impl Layer for Decision {
         }
         let many = self.choices().len();
         match action {
-            Action::Down if self.focus == Focus::Choices => self.cursor = (self.cursor + 1).min(many.saturating_sub(1)),
+            Action::Down if self.focus == Focus::Choices => {
+                self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
+            }
             Action::Up if self.focus == Focus::Choices => self.cursor = self.cursor.saturating_sub(1),
             Action::First => self.cursor = 0,
             Action::Last => self.cursor = many.saturating_sub(1),

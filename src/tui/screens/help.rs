@@ -1,8 +1,8 @@
 //! Help: the actions valid in the scope below, with their keys, searchable by name, words or key.
 
-use super::super::action::Scope;
-use super::super::keymap::Keymap;
 use super::palette::{Palette, entries};
+use crate::tui::action::Scope;
+use crate::tui::keymap::Keymap;
 
 /// What `?` shows over a layer with these scopes.
 pub fn help(keymap: &Keymap, scopes: &'static [Scope]) -> Palette {

@@ -4,10 +4,15 @@
 //! stack it says to the `Ctx`; the app carries it out when the handler has returned.
 
 pub mod answer;
+pub mod approvals;
 pub mod case;
 pub mod decision;
+pub mod docket;
 pub mod help;
+mod numbered;
+mod pages;
 pub mod palette;
+pub mod quarantine;
 mod reading;
 mod sending;
 #[cfg(test)]
@@ -20,12 +25,12 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::action::{Action, Scope};
-use super::effect::Effect;
-use super::event::{Event, Key};
-use super::model::Model;
-use super::theme::Theme;
-use super::widgets::list::Move;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Event, Key};
+use crate::tui::model::Model;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::list::Move;
 
 /// A screen or popup on the stack.
 pub trait Layer {

@@ -7,15 +7,15 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget as _};
 
-use super::super::action::{ACTIONS, Action, Scope};
-use super::super::event::{Event, Key};
-use super::super::keymap::Keymap;
-use super::super::theme::Role;
-use super::super::widgets::centred;
-use super::super::widgets::input::Field;
-use super::super::widgets::list::{List, Rows};
-use super::super::widgets::table::{self, Column};
 use super::{Ctx, Layer, Outcome, View, movement};
+use crate::tui::action::{ACTIONS, Action, Scope};
+use crate::tui::event::{Event, Key};
+use crate::tui::keymap::Keymap;
+use crate::tui::theme::Role;
+use crate::tui::widgets::centred;
+use crate::tui::widgets::input::Field;
+use crate::tui::widgets::list::{List, Rows};
+use crate::tui::widgets::table::{self, Column};
 
 /// What `:` shows over a layer with these scopes: what is valid there first.
 pub fn palette(keymap: &Keymap, scopes: &'static [Scope]) -> Palette {

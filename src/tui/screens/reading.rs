@@ -1,7 +1,7 @@
 //! One task as it was last read: asked for when its layer opens and again whenever it changes.
 
-use super::super::event::{Change, Event, Reply};
 use super::super::effect::{Ask, Effect};
+use super::super::event::{Change, Event, Reply};
 use super::super::widgets::status::Waiting;
 use super::Ctx;
 use crate::coordinator::Shown;
@@ -66,15 +66,21 @@ impl Reading {
     /// Takes an event: asks at the first size, and when the task changed. Returns whether the task was read anew.
     pub(super) fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) -> bool {
         match event {
-            Event::Resize { .. } if self.shown.is_none() && self.problem.is_none() && self.request.is_none() => {
+            Event::Resize { .. }
+                if self.shown.is_none() && self.problem.is_none() && self.request.is_none() =>
+            {
                 self.ask(ctx);
             }
             Event::Feed(Change::News(tasks)) if tasks.iter().flatten().any(|task| *task == self.id) => {
                 self.ask(ctx);
             }
             // What was missed while the way was lost is asked for.
-            Event::Feed(Change::Link(super::super::model::Link::Live)) if self.shown.is_some() => self.ask(ctx),
-            Event::Reply { request, reply } if self.request == Some(*request) => return self.take(reply, ctx),
+            Event::Feed(Change::Link(super::super::model::Link::Live)) if self.shown.is_some() => {
+                self.ask(ctx)
+            }
+            Event::Reply { request, reply } if self.request == Some(*request) => {
+                return self.take(reply, ctx);
+            }
             _ => {}
         }
         false

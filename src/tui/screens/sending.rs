@@ -24,10 +24,20 @@ use crate::domain::refusal::{Refusal, RefusalClass};
 #[derive(Debug)]
 enum Phase {
     Writing,
-    Sending { request: u64, decision: Box<Decision>, waiting: Waiting },
+    Sending {
+        request: u64,
+        decision: Box<Decision>,
+        waiting: Waiting,
+    },
     /// Nobody knows whether it was written: only the very same may be sent again.
-    Lost { decision: Box<Decision>, why: String },
-    Done { outcome: DecisionOutcome, record: Box<Record> },
+    Lost {
+        decision: Box<Decision>,
+        why: String,
+    },
+    Done {
+        outcome: DecisionOutcome,
+        record: Box<Record>,
+    },
 }
 
 /// Events that are told of what changed meanwhile.
@@ -129,7 +139,8 @@ impl Sending {
                 }
                 false
             }
-            Event::Reply { request, reply } if matches!(&self.phase, Phase::Sending { request: own, .. } if own == request) => {
+            Event::Reply { request, reply } if matches!(&self.phase, Phase::Sending { request: own, .. } if own == request) =>
+            {
                 self.take(reply);
                 true
             }
@@ -138,7 +149,9 @@ impl Sending {
     }
 
     fn take(&mut self, reply: &Reply) {
-        let Phase::Sending { decision, .. } = std::mem::replace(&mut self.phase, Phase::Writing) else { return };
+        let Phase::Sending { decision, .. } = std::mem::replace(&mut self.phase, Phase::Writing) else {
+            return;
+        };
         match reply {
             Reply::Decide(outcome, record) => {
                 self.phase = Phase::Done { outcome: *outcome, record: record.clone() };
@@ -186,10 +199,17 @@ impl Sending {
         if self.changes.is_empty() {
             return Vec::new();
         }
-        let mut lines = ink::paragraph("what happened since you looked:", theme.style(Role::Warning), width, 1, theme);
+        let mut lines =
+            ink::paragraph("what happened since you looked:", theme.style(Role::Warning), width, 1, theme);
         for fact in &self.changes {
             let told = words(fact);
-            let text = format!("  {}  {} {}  {}", moment(fact.at, Told::Utc, model), told.what, told.who, told.about);
+            let text = format!(
+                "  {}  {} {}  {}",
+                moment(fact.at, Told::Utc, model),
+                told.what,
+                told.who,
+                told.about
+            );
             lines.push(Line::from(ink::fit(
                 ink::spans(&text, theme.style(Role::Warning), theme),
                 width,

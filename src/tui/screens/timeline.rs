@@ -1,9 +1,9 @@
 //! Timeline: everything that happened to a task, in order.
 
-mod window;
-pub(super) mod words;
 #[cfg(test)]
 mod tests;
+mod window;
+pub(super) mod words;
 
 use std::time::Duration;
 
@@ -352,7 +352,13 @@ impl Layer for Timeline {
         let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
         if let Some(filter) = &self.filter {
             let place = row(1);
-            frame.buffer_mut().set_stringn(place.x, place.y, " / ", usize::from(place.width), theme.style(Role::Key));
+            frame.buffer_mut().set_stringn(
+                place.x,
+                place.y,
+                " / ",
+                usize::from(place.width),
+                theme.style(Role::Key),
+            );
             let field = Rect { x: place.x.saturating_add(3), width: place.width.saturating_sub(3), ..place };
             filter.draw(frame, field, theme, true);
         } else {

@@ -43,7 +43,13 @@ impl Viewer {
     }
 
     /// A submission's payload or envelope; marks the line that holds byte `at` of a payload.
-    pub(super) fn of(title: impl Into<String>, id: TaskId, arrival: u64, source: Source, at: Option<u32>) -> Viewer {
+    pub(super) fn of(
+        title: impl Into<String>,
+        id: TaskId,
+        arrival: u64,
+        source: Source,
+        at: Option<u32>,
+    ) -> Viewer {
         Viewer::new(title.into(), Content::Foreign { id, arrival, source, text: None, raw: false, at })
     }
 
@@ -160,7 +166,12 @@ impl Layer for Viewer {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        &[(Action::Down, "scroll"), (Action::ToggleWrap, "wrap"), (Action::CycleView, "raw"), (Action::Copy, "copy")]
+        &[
+            (Action::Down, "scroll"),
+            (Action::ToggleWrap, "wrap"),
+            (Action::CycleView, "raw"),
+            (Action::Copy, "copy"),
+        ]
     }
 
     fn wake(&self, model: &super::super::model::Model) -> Option<std::time::Duration> {
@@ -187,7 +198,12 @@ impl Layer for Viewer {
                     ctx.effect(Effect::Copy(text));
                 }
             }
-            Action::Back | Action::Quit | Action::Help | Action::Palette | Action::Redraw | Action::ToggleTheme => {
+            Action::Back
+            | Action::Quit
+            | Action::Help
+            | Action::Palette
+            | Action::Redraw
+            | Action::ToggleTheme => {
                 return Outcome::Ignored;
             }
             _ => {}
@@ -198,7 +214,8 @@ impl Layer for Viewer {
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
         match event {
             Event::Resize { width, height } => {
-                let inner = Block::bordered().inner(place(Rect { x: 0, y: 0, width: *width, height: *height }));
+                let inner =
+                    Block::bordered().inner(place(Rect { x: 0, y: 0, width: *width, height: *height }));
                 self.pager.resize(inner.width, inner.height);
                 self.ask(ctx);
             }

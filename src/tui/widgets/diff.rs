@@ -1,9 +1,9 @@
 //! The differences of two texts as rows: equal parts folded, each difference with its place, its word and its
 //! values. Only the rows in view are formatted, and of each value only what is shown.
 
-mod value;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use ratatui::text::{Line, Span};
 
@@ -184,7 +184,14 @@ impl Rows {
         blocks
     }
 
-    fn block(&self, diff: &Diff, row: &Row, mine: bool, names: Names<'_>, theme: &Theme) -> [Vec<Line<'static>>; 2] {
+    fn block(
+        &self,
+        diff: &Diff,
+        row: &Row,
+        mine: bool,
+        names: Names<'_>,
+        theme: &Theme,
+    ) -> [Vec<Line<'static>>; 2] {
         let head = |side| self.head(diff, row, side, mine, theme);
         if row.kind == Kind::Equal {
             let two = if self.sides == Sides::Beside { vec![head(Side::B)] } else { Vec::new() };

@@ -101,7 +101,10 @@ impl<'a> Sheet<'a> {
     pub fn draw_cut(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, scroll: Scroll) {
         let height = usize::from(area.height);
         let top = self.top(height, scroll);
-        let marks = [(top > 0, " more ↑ ", area.y), (top + height < self.rows, " more ↓ ", area.bottom().saturating_sub(1))];
+        let marks = [
+            (top > 0, " more ↑ ", area.y),
+            (top + height < self.rows, " more ↓ ", area.bottom().saturating_sub(1)),
+        ];
         for (_, text, y) in marks.into_iter().filter(|(is, ..)| *is) {
             let width = 8.min(area.width);
             let place = Rect { x: area.right().saturating_sub(width), y, width, height: 1 };
@@ -132,12 +135,21 @@ impl<'a> Sheet<'a> {
                 Block::Input(field, focused) => {
                     let rows = field.height(TALLEST);
                     if let Some(place) = place(row, rows) {
-                        let inner =
-                            Rect { x: place.x.saturating_add(2), width: place.width.saturating_sub(2), ..place };
+                        let inner = Rect {
+                            x: place.x.saturating_add(2),
+                            width: place.width.saturating_sub(2),
+                            ..place
+                        };
                         for y in place.y..place.bottom() {
                             let mark = if *focused { "▌" } else { "│" };
                             let role = if *focused { Role::Accent } else { Role::Border };
-                            frame.buffer_mut().set_stringn(place.x, y, mark, usize::from(place.width), theme.style(role));
+                            frame.buffer_mut().set_stringn(
+                                place.x,
+                                y,
+                                mark,
+                                usize::from(place.width),
+                                theme.style(role),
+                            );
                         }
                         field.draw(frame, inner, theme, *focused);
                     }

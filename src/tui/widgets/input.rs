@@ -11,9 +11,9 @@ use ratatui::widgets::Widget as _;
 use ratatui_textarea::{Input, Key as AreaKey, TextArea, WrapMode};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::event::{Code, Key};
-use super::super::theme::{Role, Theme};
 use crate::domain::text::clip;
+use crate::tui::event::{Code, Key};
+use crate::tui::theme::{Role, Theme};
 
 /// The most a field holds, in bytes.
 pub const LIMIT: usize = 256 << 10;

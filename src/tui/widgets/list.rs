@@ -13,13 +13,18 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
-use super::super::theme::{Role, Theme};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::put_line;
 
 /// What a list is about: a window onto rows that may be far more than are held.
 pub trait Rows {
     /// What an item is known by, wherever it stands.
     type Id: Clone + PartialEq;
-    /// How many rows there are, as far as is known.
+    /// The number of the first row that is known.
+    fn first(&self) -> usize {
+        0
+    }
+    /// The number after that of the last row that is known.
     fn len(&self) -> usize;
     /// Whether there are none.
     fn is_empty(&self) -> bool {
@@ -105,10 +110,10 @@ impl<Id: Clone + PartialEq> List<Id> {
         let to = match movement {
             Move::By(by) => self.row.saturating_add_signed(by),
             Move::HalfPages(pages) => self.row.saturating_add_signed(pages.saturating_mul(half)),
-            Move::First => 0,
+            Move::First => rows.first(),
             Move::Last => usize::MAX,
         };
-        let to = to.min(rows.len().saturating_sub(1));
+        let to = to.min(rows.len().saturating_sub(1)).max(rows.first());
         if matches!(movement, Move::By(_)) {
             self.turn(to, rows.len());
         }
@@ -143,7 +148,21 @@ impl<Id: Clone + PartialEq> List<Id> {
                 self.row = now;
                 self.follow();
             }
-            None => self.select(rows, self.row),
+            None => self.select(rows, self.row.max(rows.first())),
+        }
+    }
+
+    /// Follows the selected item after the rows were numbered anew and nothing else happened. Rows that are gone
+    /// settle.
+    pub fn renumber(&mut self, rows: &impl Rows<Id = Id>) {
+        match self.selected.as_ref().and_then(|id| rows.row(id)) {
+            Some(now) => {
+                let above = self.row.saturating_sub(self.top);
+                self.row = now;
+                self.top = now.saturating_sub(above).max(rows.first());
+                self.follow();
+            }
+            None => self.settle(rows),
         }
     }
 
@@ -185,7 +204,7 @@ impl<Id: Clone + PartialEq> List<Id> {
                 buffer.set_stringn(area.x, y, "▌", 1, theme.style(Role::Accent));
             }
             let text = Rect { x: area.x.saturating_add(1), width: area.width - 1, ..place };
-            line(row, text.width).render(text, buffer);
+            put_line(buffer, text, &line(row, text.width));
         }
         let above = (top > 0 && self.unseen > 0).then(|| format!(" {} new ↑ ", self.unseen));
         let below = (rows.more() && top.saturating_add(height) >= len).then(|| " more ↓ ".to_owned());

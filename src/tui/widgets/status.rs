@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::model::{Link, Model};
-use super::super::theme::{Role, Theme};
 use crate::domain::text::clip;
+use crate::tui::model::{Link, Model};
+use crate::tui::theme::{Role, Theme};
 
 /// The connection in words and a glyph, and how it looks.
 pub fn link(model: &Model) -> (String, Role) {
@@ -47,16 +47,56 @@ pub fn header(frame: &mut Frame<'_>, area: Rect, theme: &Theme, model: &Model) {
     Line::styled(who, theme.style(Role::Header)).render(place, frame.buffer_mut());
 }
 
-/// Draws tabs with the length of the list each names.
-pub fn tabs(frame: &mut Frame<'_>, area: Rect, theme: &Theme, tabs: &[(&str, Option<u64>)], chosen: usize) {
-    let mut spans = vec![Span::raw(" ")];
-    for (at, (name, count)) in tabs.iter().enumerate() {
-        let mine = at == chosen;
-        let style = theme.style(if mine { Role::Selected } else { Role::Muted });
-        // Brackets, because a colour alone says nothing.
-        let (open, close) = if mine { ("[", "]") } else { (" ", " ") };
-        let count = count.map(|count| format!(" {count}")).unwrap_or_default();
-        spans.push(Span::styled(format!("{open}{name}{count}{close}"), style));
+/// A count as it is shown: `10,000+` where there are more than were counted.
+pub fn counted(count: u64, capped: bool) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if capped {
+        text.push('+');
+    }
+    text
+}
+
+/// Draws tabs, each with the length of the list it names. Where they do not all fit, the chosen one is among those
+/// that are seen, and `‹` and `›` say that there are more.
+pub fn tabs(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    theme: &Theme,
+    tabs: &[(&str, Option<String>)],
+    chosen: usize,
+) {
+    let texts: Vec<String> = tabs
+        .iter()
+        .enumerate()
+        .map(|(at, (name, count))| {
+            // Brackets, because a colour alone says nothing.
+            let (open, close) = if at == chosen { ("[", "]") } else { (" ", " ") };
+            let count = count.as_ref().map(|count| format!(" {count}")).unwrap_or_default();
+            format!("{open}{name}{count}{close}")
+        })
+        .collect();
+    let width = |from: usize| {
+        texts.iter().skip(from).take(chosen + 1 - from.min(chosen)).map(|t| t.width()).sum::<usize>()
+    };
+    let room = usize::from(area.width).saturating_sub(2);
+    let first = (0..chosen).find(|from| width(*from) <= room).unwrap_or(chosen);
+    let mut spans = vec![Span::styled(if first > 0 { "‹" } else { " " }, theme.style(Role::Muted))];
+    let mut used = 0;
+    for (at, text) in texts.iter().enumerate().skip(first) {
+        used += text.width();
+        if used > room && at > chosen {
+            spans.push(Span::styled("›", theme.style(Role::Muted)));
+            break;
+        }
+        let style = theme.style(if at == chosen { Role::Selected } else { Role::Muted });
+        spans.push(Span::styled(text.clone(), style));
     }
     Line::from(spans).render(area, frame.buffer_mut());
 }
@@ -79,6 +119,14 @@ pub fn footer(frame: &mut Frame<'_>, area: Rect, theme: &Theme, keys: &[(String,
         spans.push(Span::styled(format!(" {word} "), theme.style(Role::Footer)));
     }
     Line::from(spans).render(area, frame.buffer_mut());
+}
+
+/// One line in place of rows; the text is revealed and cut here.
+pub fn say(frame: &mut Frame<'_>, rows: Rect, theme: &Theme, text: &str, role: Role) {
+    let (x, width) = (rows.x.saturating_add(1), rows.width.saturating_sub(2));
+    let text = clip(text, usize::from(width)).text.to_string();
+    let place = Rect { x, width, height: rows.height.min(1), ..rows };
+    Line::styled(text, theme.style(role)).render(place, frame.buffer_mut());
 }
 
 /// Something that is being waited for.
@@ -131,6 +179,14 @@ mod tests {
         let data_of = "2026-11-30T12:04:00Z".parse().unwrap();
         assert_eq!(link(&model(Link::Offline { data_of })).0, "○ offline, data of 12:04");
         assert!(model(Link::Live).fresh() && !model(Link::Offline { data_of }).fresh());
+    }
+
+    #[test]
+    fn counts_are_grouped_and_a_cap_shows() {
+        assert_eq!(counted(0, false), "0");
+        assert_eq!(counted(999, false), "999");
+        assert_eq!(counted(1_234_567, false), "1,234,567");
+        assert_eq!(counted(10_000, true), "10,000+");
     }
 
     #[test]

@@ -41,11 +41,14 @@ impl Answer {
         if self.is_changed() {
             let same = self.pinned.as_ref().is_some_and(|pinned| pinned.asked.id == asked.id);
             let what = if same { "the task changed" } else { "the question changed" };
-            return Some(format!("{what} while you wrote: c takes over what is asked now, what you wrote stays"));
+            return Some(format!(
+                "{what} while you wrote: c takes over what is asked now, what you wrote stays"
+            ));
         }
         let cancels = self.need() == Need::MachineCredentials && self.choice == Some(1);
-        (asked.expired(moment::now(model)) && !cancels)
-            .then(|| "the question is expired: it can only be canceled (d in the case) or asked anew".to_owned())
+        (asked.expired(moment::now(model)) && !cancels).then(|| {
+            "the question is expired: it can only be canceled (d in the case) or asked anew".to_owned()
+        })
     }
 
     fn not_permitted(&self, shown: &Shown) -> Option<String> {
@@ -63,12 +66,16 @@ impl Answer {
             (Content::Elsewhere(why), _) => {
                 Some(format!("this question is more than a form ({why}): use `tribunal answer --file`"))
             }
-            (Content::Fields(_), None) => Some("the answer is checked when you leave its fields (tab)".to_owned()),
+            (Content::Fields(_), None) => {
+                Some("the answer is checked when you leave its fields (tab)".to_owned())
+            }
             (Content::Fields(_), Some(Err(errors))) => {
                 let first = errors.first().map(ToString::to_string).unwrap_or_default();
                 Some(format!("{} to put right: {first}", errors.len()))
             }
-            (Content::Text, _) if self.text.text().trim().is_empty() => Some("the answer is empty".to_owned()),
+            (Content::Text, _) if self.text.text().trim().is_empty() => {
+                Some("the answer is empty".to_owned())
+            }
             (Content::Text, _) => secret("answer", &self.text.text()),
             _ => None,
         }

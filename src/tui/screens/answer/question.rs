@@ -38,7 +38,13 @@ impl Content {
 pub(super) fn facts(asked: &Interruption, model: &Model) -> Vec<(String, Role)> {
     let question = &asked.question;
     let mut facts = vec![(
-        format!("{} asks for {}, question {} (version {})", asked.asked_by, question.need.as_str(), asked.id, asked.version),
+        format!(
+            "{} asks for {}, question {} (version {})",
+            asked.asked_by,
+            question.need.as_str(),
+            asked.id,
+            asked.version
+        ),
         Role::Untrusted,
     )];
     if let Some(action) = &question.action {
@@ -57,7 +63,9 @@ pub(super) fn facts(asked: &Interruption, model: &Model) -> Vec<(String, Role)> 
         facts.push((format!("at: {link}"), Role::Link));
         facts.push(match host(link).filter(|_| is_safe(link)) {
             Some(host) => (format!("host: {host} (y copies the link)"), Role::Title),
-            None => ("the link is NOT plain http(s): it is not opened or copied here".to_owned(), Role::Danger),
+            None => {
+                ("the link is NOT plain http(s): it is not opened or copied here".to_owned(), Role::Danger)
+            }
         });
         if let Some(found) = host(link).and_then(mixed_script_warning) {
             facts.push((format!("the host mixes scripts and may imitate another: {found}"), Role::Danger));
@@ -97,7 +105,10 @@ pub(super) fn is_safe(link: &str) -> bool {
     let scheme = link.starts_with("https://") || link.starts_with("http://");
     let odd = |char: char| char.is_control() || char.is_whitespace() || is_hidden(char) || char == '\\';
     let authority = link.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
-    scheme && !link.contains(odd) && authority.is_some_and(|authority| !authority.contains('@')) && host(link).is_some()
+    scheme
+        && !link.contains(odd)
+        && authority.is_some_and(|authority| !authority.contains('@'))
+        && host(link).is_some()
 }
 
 #[cfg(test)]

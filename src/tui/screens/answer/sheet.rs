@@ -26,9 +26,11 @@ fn place(body: Rect) -> Rect {
 
 impl Answer {
     pub(super) fn page(&mut self, pages: isize, model: &Model) {
-        let inner = Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
+        let inner =
+            Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
         let height = usize::from(inner.height.saturating_sub(STATUS));
-        let to = self.sheet(usize::from(inner.width), &Theme::bare(), model).paged(height, self.scroll, pages);
+        let to =
+            self.sheet(usize::from(inner.width), &Theme::bare(), model).paged(height, self.scroll, pages);
         self.scroll = to;
     }
 
@@ -56,7 +58,8 @@ impl Answer {
 
     fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
         let theme = view.theme;
-        let say = |text: &str, role| ink::paragraph(text, theme.style(role), width, usize::from(STATUS), theme);
+        let say =
+            |text: &str, role| ink::paragraph(text, theme.style(role), width, usize::from(STATUS), theme);
         if self.sending.record().is_some() {
             return say("recorded · y copies the digest · esc", Role::Success);
         }
@@ -100,8 +103,12 @@ impl Answer {
         for (text, role) in facts(&pinned.asked, model) {
             sheet.lines(ink::paragraph(&text, theme.style(role), width, 4, theme));
         }
-        if let Some(held) = self.reading.shown().map(|shown| shown.candidate_set.held.len()).filter(|held| *held > 0) {
-            let text = format!("{held} held outcomes are judged with this and not applied: d in the case upholds one");
+        if let Some(held) =
+            self.reading.shown().map(|shown| shown.candidate_set.held.len()).filter(|held| *held > 0)
+        {
+            let text = format!(
+                "{held} held outcomes are judged with this and not applied: d in the case upholds one"
+            );
             sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 3, theme));
         }
         sheet.lines([Line::default()]);
@@ -119,7 +126,11 @@ impl Answer {
             let mark = Span::styled(if mine { "▌" } else { " " }, theme.style(Role::Accent));
             let line = vec![mark, Span::styled(format!("{tick} {word:<8} {about}"), style)];
             let line = [Line::from(ink::fit(line, width, false))];
-            if mine { sheet.focused(line) } else { sheet.lines(line) };
+            if mine {
+                sheet.focused(line)
+            } else {
+                sheet.lines(line)
+            };
         }
         match &self.content {
             Content::Fields(fields) => {
@@ -146,8 +157,9 @@ impl Answer {
 
     fn add_end<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
         let part = self.part();
-        let label =
-            |text: String| Line::from(ink::fit(vec![Span::styled(text, theme.style(Role::Title))], width, false));
+        let label = |text: String| {
+            Line::from(ink::fit(vec![Span::styled(text, theme.style(Role::Title))], width, false))
+        };
         let reason = label("Reason (required, kept for ever)".to_owned());
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
         let confirm = match self.wanted() {

@@ -119,7 +119,9 @@ impl Checks {
     pub(in super::super) fn unread(&self, sets: &[Set]) -> Option<String> {
         sets.iter().flat_map(|set| &set.columns).find_map(|column| match self.of(column) {
             None => Some(format!("the content of {} (#{}) is not read yet", column.label, column.arrival())),
-            Some(Check::Failed(why)) => Some(format!("the content of {} could not be read: {why}", column.label)),
+            Some(Check::Failed(why)) => {
+                Some(format!("the content of {} could not be read: {why}", column.label))
+            }
             Some(_) => None,
         })
     }

@@ -142,9 +142,14 @@ impl Heads<'_> {
             lines.push(Line::from(ink::fit(self.submission(one, &wrong), width, false)));
         }
         if left > 0 {
-            let odd = if column.stored.iter().any(|one| odd(&one)) { ", a claimed time ! among them" } else { "" };
+            let odd =
+                if column.stored.iter().any(|one| odd(&one)) { ", a claimed time ! among them" } else { "" };
             let text = format!("… {left} more{odd}: e shows all");
-            lines.push(Line::from(ink::fit(vec![Span::styled(text, self.theme.style(Role::Muted))], width, false)));
+            lines.push(Line::from(ink::fit(
+                vec![Span::styled(text, self.theme.style(Role::Muted))],
+                width,
+                false,
+            )));
         }
         lines.push(Line::from(ink::fit(self.evidence(column), width, false)));
         lines.truncate(most);
@@ -156,7 +161,12 @@ impl Heads<'_> {
         let wrong = contradicted(self.columns);
         let (word, _) = self.checks.word(column);
         let mut out = vec![
-            format!("{}  {}  {} deliveries, untrusted", column.label, column.kind.as_str(), column.deliveries()),
+            format!(
+                "{}  {}  {} deliveries, untrusted",
+                column.label,
+                column.kind.as_str(),
+                column.deliveries()
+            ),
             column.digest.to_string(),
             format!("{}  {word}", column.scheme.as_str()),
         ];

@@ -59,7 +59,10 @@ impl Case {
             && let Some(last) = &task.decided
         {
             let (what, by) = (last.decision, &last.principal.subject);
-            notes.push((format!("decided: {what} by {by} in {} (record {})", last.approval_id, last.sequence), Role::Success));
+            notes.push((
+                format!("decided: {what} by {by} in {} (record {})", last.approval_id, last.sequence),
+                Role::Success,
+            ));
         }
         let Some(set) = self.sets.get(self.set) else { return notes };
         match &set.conflict {
@@ -69,7 +72,10 @@ impl Case {
                     let from = done.arrival.map(|arrival| format!(" by #{arrival}")).unwrap_or_default();
                     let (key, target) = (&done.effect.key, &done.effect.target);
                     notes.push((
-                        format!("already done: effect {key} on {target}, committed{from} with {}", done.digest),
+                        format!(
+                            "already done: effect {key} on {target}, committed{from} with {}",
+                            done.digest
+                        ),
                         Role::Danger,
                     ));
                 }
@@ -77,15 +83,21 @@ impl Case {
                     notes.push((format!("this intent was judged before, by record {record}"), Role::Warning));
                 }
             }
-            None => notes.push(("held: no conflict, judged together with the others".to_owned(), Role::Muted)),
+            None => {
+                notes.push(("held: no conflict, judged together with the others".to_owned(), Role::Muted))
+            }
         }
-        if let Some(same) = self.sides.comparison().and_then(|found| found.diff.as_ref().ok()).and_then(alike) {
+        if let Some(same) = self.sides.comparison().and_then(|found| found.diff.as_ref().ok()).and_then(alike)
+        {
             notes.push((same, Role::Warning));
         }
-        let others = shown.held_messages.iter().filter(|one| !self.arrivals().any(|a| a == one.submission.arrival));
+        let others =
+            shown.held_messages.iter().filter(|one| !self.arrivals().any(|a| a == one.submission.arrival));
         match others.count() {
             0 => {}
-            many => notes.push((format!("{many} more held, judged by nobody here: t lists them"), Role::Muted)),
+            many => {
+                notes.push((format!("{many} more held, judged by nobody here: t lists them"), Role::Muted))
+            }
         }
         notes
     }
@@ -96,7 +108,8 @@ impl Case {
             .filter(|column| news.iter().any(|arrival| column.holds(*arrival)))
             .map(|column| {
                 let last = column.sides.iter().rev().find(|side| news.contains(&side.arrival));
-                let from = last.map(|side| format!(" #{} from {}", side.arrival, side.sender)).unwrap_or_default();
+                let from =
+                    last.map(|side| format!(" #{} from {}", side.arrival, side.sender)).unwrap_or_default();
                 format!("{}{from}", column.label)
             })
             .collect();
@@ -157,7 +170,9 @@ pub(super) fn alike(diff: &Diff) -> Option<String> {
         return None;
     }
     if diff.same_bytes() {
-        return Some("both sides are the same bytes: what differs is around them (kind, scheme, effect)".to_owned());
+        return Some(
+            "both sides are the same bytes: what differs is around them (kind, scheme, effect)".to_owned(),
+        );
     }
     let ways = diff.spellings();
     let named = [

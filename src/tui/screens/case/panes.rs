@@ -61,7 +61,8 @@ impl Case {
         let mut parts = Parts { wide: area.width >= WIDE, ..Parts::default() };
         parts.title = take(&mut rest, 1);
         let Some(set) = self.sets.get(self.set) else {
-            let facts = u16::try_from(self.fact_lines(usize::from(area.width), &Theme::bare(), model).len()).unwrap_or(u16::MAX);
+            let facts = u16::try_from(self.fact_lines(usize::from(area.width), &Theme::bare(), model).len())
+                .unwrap_or(u16::MAX);
             parts.notes = take(&mut rest, facts.min(area.height.saturating_mul(3) / 5));
             take(&mut rest, 1);
             parts.list = rest;
@@ -86,7 +87,8 @@ impl Case {
             }
             return parts;
         }
-        let seen = if self.sides.focus == Focus::Both && self.sides.look == Look::Differences { 2 } else { 1 };
+        let seen =
+            if self.sides.focus == Focus::Both && self.sides.look == Look::Differences { 2 } else { 1 };
         parts.heads = take(&mut rest, head.saturating_mul(seen));
         take(&mut rest, 1);
         parts.panes.push(Pane { frame: Rect::default(), header: Rect::default(), body: rest });
@@ -163,7 +165,14 @@ impl Case {
         self.news().iter().any(|arrival| column.holds(*arrival))
     }
 
-    fn paint_frame(&self, frame: &mut Frame<'_>, pane: &Pane, column: Option<&Column>, side: Side, heads: Heads<'_>) {
+    fn paint_frame(
+        &self,
+        frame: &mut Frame<'_>,
+        pane: &Pane,
+        column: Option<&Column>,
+        side: Side,
+        heads: Heads<'_>,
+    ) {
         let theme = heads.theme;
         let focused = self.sides.focus == Focus::One(side);
         let mut block =
@@ -178,8 +187,7 @@ impl Case {
         }
         block.render(pane.frame, frame.buffer_mut());
         if let Some(column) = column {
-            let lines =
-                heads.lines(column, usize::from(pane.header.width), usize::from(pane.header.height));
+            let lines = heads.lines(column, usize::from(pane.header.width), usize::from(pane.header.height));
             stack(frame, pane.header, lines);
         }
         let rule = Rect { y: pane.header.bottom(), height: 1, ..pane.header }.intersection(pane.frame);
@@ -187,7 +195,13 @@ impl Case {
             .render(rule, frame.buffer_mut());
     }
 
-    fn paint_heads(&self, frame: &mut Frame<'_>, area: Rect, pair: (Option<&Column>, Option<&Column>), heads: Heads<'_>) {
+    fn paint_heads(
+        &self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        pair: (Option<&Column>, Option<&Column>),
+        heads: Heads<'_>,
+    ) {
         let seen: Vec<&Column> = match (self.sides.focus, self.sides.look) {
             (Focus::Both, Look::Differences) => [pair.0, pair.1].into_iter().flatten().collect(),
             (Focus::One(Side::B), _) => pair.1.or(pair.0).into_iter().collect(),
@@ -198,11 +212,8 @@ impl Case {
         let mut rest = area;
         for column in seen {
             let place = take(&mut rest, rows);
-            let mut lines = vec![Line::from(ink::fit(
-                heads.title(column, self.is_new(column)).spans,
-                width,
-                false,
-            ))];
+            let mut lines =
+                vec![Line::from(ink::fit(heads.title(column, self.is_new(column)).spans, width, false))];
             if rows > 1 {
                 let inner = heads.lines(column, width.saturating_sub(2), usize::from(rows - 1));
                 lines.extend(inner.into_iter().map(|mut line| {
@@ -213,13 +224,26 @@ impl Case {
                 // The one line there is names what would be decided on.
                 let digest = heads.lines(column, width.saturating_sub(3), 1);
                 let label = Span::styled(format!("{}  ", column.label), heads.theme.style(Role::Badge));
-                lines = digest.into_iter().map(|mut line| { line.spans.insert(0, label.clone()); line }).collect();
+                lines = digest
+                    .into_iter()
+                    .map(|mut line| {
+                        line.spans.insert(0, label.clone());
+                        line
+                    })
+                    .collect();
             }
             stack(frame, place, lines);
         }
     }
 
-    fn paint_bodies(&self, frame: &mut Frame<'_>, parts: &Parts, names: (&str, &str), wait: &str, theme: &Theme) {
+    fn paint_bodies(
+        &self,
+        frame: &mut Frame<'_>,
+        parts: &Parts,
+        names: (&str, &str),
+        wait: &str,
+        theme: &Theme,
+    ) {
         if self.sides.look != Look::Differences {
             let sides: &[Side] = if parts.wide { &[Side::A, Side::B] } else { &[self.sides.reading()] };
             for (pane, side) in parts.panes.iter().zip(sides) {
@@ -265,7 +289,11 @@ impl Case {
 }
 
 /// Lines one under the other, as many as there is room for.
-pub(in super::super) fn stack(frame: &mut Frame<'_>, area: Rect, lines: impl IntoIterator<Item = Line<'static>>) {
+pub(in super::super) fn stack(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    lines: impl IntoIterator<Item = Line<'static>>,
+) {
     let area = area.intersection(frame.area());
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         line.render(Rect { y, height: 1, ..area }, frame.buffer_mut());

@@ -150,7 +150,9 @@ impl Sides {
 
     fn ask_text(&mut self, id: &TaskId, at: usize, arrival: u64, ctx: &mut Ctx<'_>) {
         let has = self.texts.get(at).and_then(Option::as_ref).is_some_and(|(of, _)| *of == arrival);
-        let Some(asked) = self.asked_texts.get_mut(at).filter(|asked| asked.is_none() && !has) else { return };
+        let Some(asked) = self.asked_texts.get_mut(at).filter(|asked| asked.is_none() && !has) else {
+            return;
+        };
         let request = ctx.request();
         *asked = Some((request, arrival));
         ctx.effect(Effect::Ask(request, Box::new(Ask::Text(id.clone(), arrival, Source::Payload))));

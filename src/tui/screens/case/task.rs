@@ -162,10 +162,17 @@ pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
         out.push(format!("asks: {goal}"));
     }
     let entered = task.entered_at;
-    out.push(format!("{} since {} ({})", task.state.as_str().replace('_', " "), told(entered), since(entered)));
+    out.push(format!(
+        "{} since {} ({})",
+        task.state.as_str().replace('_', " "),
+        told(entered),
+        since(entered)
+    ));
     if let Some(reason) = shown.reason {
-        let how = shown.stuck.map(|stuck| format!(", {}", stuck.as_str().replace('_', " "))).unwrap_or_default();
-        let for_long = shown.since.map(|at| format!(" since {} ({})", told(at), since(at))).unwrap_or_default();
+        let how =
+            shown.stuck.map(|stuck| format!(", {}", stuck.as_str().replace('_', " "))).unwrap_or_default();
+        let for_long =
+            shown.since.map(|at| format!(" since {} ({})", told(at), since(at))).unwrap_or_default();
         out.push(format!("waits: {}{how}{for_long}", reason.as_str()));
     }
     if let Some(stuck) = shown.stuck {
@@ -174,7 +181,12 @@ pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
     if let Some(lease) = &task.lease {
         let over = lease.expires_at <= moment::now(model);
         let word = if over { "EXPIRED" } else { "expires" };
-        out.push(format!("lease {} of {}, {word} {}", task.lease_version, lease.worker, told(lease.expires_at)));
+        out.push(format!(
+            "lease {} of {}, {word} {}",
+            task.lease_version,
+            lease.worker,
+            told(lease.expires_at)
+        ));
     }
     if let Some(at) = task.retry_at {
         out.push(format!("to be tried again at {}", told(at)));
@@ -190,11 +202,19 @@ pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
     }
     if let Some(asked) = &task.interruption {
         let until = asked.question.expires_at.map(|at| format!(", until {}", told(at))).unwrap_or_default();
-        out.push(format!("{} asks ({}{until}): {}", asked.asked_by, asked.question.need.as_str(), asked.question.prompt));
+        out.push(format!(
+            "{} asks ({}{until}): {}",
+            asked.asked_by,
+            asked.question.need.as_str(),
+            asked.question.prompt
+        ));
     }
     if let Some(last) = &task.decided {
         let (what, by) = (last.decision, &last.principal.subject);
-        out.push(format!("last decision: {what} by {by} in {} (record {}): {}", last.approval_id, last.sequence, last.reason));
+        out.push(format!(
+            "last decision: {what} by {by} in {} (record {}): {}",
+            last.approval_id, last.sequence, last.reason
+        ));
     }
     if let Some(at) = task.request.deadline {
         out.push(format!("deadline {}", told(at)));
@@ -204,7 +224,11 @@ pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
     }
     out.push(format!(
         "{} deliveries, {} distinct, {} held, {} repeats, {} effects done",
-        task.arrivals, task.submissions, task.held.len(), task.duplicates, task.effects_committed
+        task.arrivals,
+        task.submissions,
+        task.held.len(),
+        task.duplicates,
+        task.effects_committed
     ));
     out
 }
@@ -221,13 +245,20 @@ impl Case {
             return ink::paragraph(&format!(" {}", text.0), theme.style(text.1), width, 9, theme);
         };
         let room = width.saturating_sub(2);
-        let urgent = |text: &str| ["waits", "safe to do", "last failure", "effect"].iter().any(|w| text.starts_with(w));
+        let urgent = |text: &str| {
+            ["waits", "safe to do", "last failure", "effect"].iter().any(|w| text.starts_with(w))
+        };
         let lines = facts(shown, model).into_iter().flat_map(|text| {
             let role = if urgent(&text) { Role::Warning } else { Role::Text };
             let text = text.replace('\n', " ␊ ");
             ink::paragraph(&text, theme.style(role), room, 6, theme)
         });
-        lines.map(|mut line| { line.spans.insert(0, Span::raw(" ")); line }).collect()
+        lines
+            .map(|mut line| {
+                line.spans.insert(0, Span::raw(" "));
+                line
+            })
+            .collect()
     }
 
     pub(super) fn paint_task(&self, frame: &mut Frame<'_>, parts: &Parts, view: &View<'_>) {

@@ -46,9 +46,10 @@ impl Decision {
     fn not_permitted(&self, shown: &Shown) -> Option<String> {
         let may = |name| shown.may.get(name) == Some(&true);
         let candidates = &shown.candidate_set.candidates;
-        let own = shown.own.iter().find(|own| {
-            candidates.iter().any(|side| side.arrival == **own) || self.upheld.contains(own)
-        });
+        let own = shown
+            .own
+            .iter()
+            .find(|own| candidates.iter().any(|side| side.arrival == **own) || self.upheld.contains(own));
         if let Some(own) = own {
             return Some(format!("you wrote #{own} and may not judge it"));
         }

@@ -44,7 +44,10 @@ impl Decision {
             keep("interruption", json!(asked));
         }
         keep("held", json!(set.held));
-        keep("candidate_set_digest", json!(asked.as_ref().map_or(shown.candidate_set_digest, |d| d.candidate_set_digest)));
+        keep(
+            "candidate_set_digest",
+            json!(asked.as_ref().map_or(shown.candidate_set_digest, |d| d.candidate_set_digest)),
+        );
         keep("set_seen", json!(if shown.candidate_set_digest.is_some() { "digest" } else { "version" }));
         keep("upheld", json!(self.upheld));
         keep("evidence_opened", json!([]));

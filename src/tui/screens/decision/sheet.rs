@@ -26,13 +26,18 @@ const STATUS: u16 = 2;
 
 impl Decision {
     fn inner(&self) -> (u16, u16) {
-        let inner = Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
+        let inner =
+            Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
         (inner.width, inner.height.saturating_sub(STATUS))
     }
 
     pub(super) fn page(&mut self, pages: isize, model: &Model) {
         let (width, height) = self.inner();
-        let to = self.sheet(usize::from(width), &Theme::bare(), model).paged(usize::from(height), self.scroll, pages);
+        let to = self.sheet(usize::from(width), &Theme::bare(), model).paged(
+            usize::from(height),
+            self.scroll,
+            pages,
+        );
         self.scroll = to;
     }
 
@@ -45,7 +50,10 @@ impl Decision {
         title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
         if let Some(shown) = self.reading.shown() {
             let state = shown.task.state.as_str().replace('_', " ");
-            title.push(Span::styled(format!(" · {state} · v{} ", shown.task.state_version), theme.style(Role::Muted)));
+            title.push(Span::styled(
+                format!(" · {state} · v{} ", shown.task.state_version),
+                theme.style(Role::Muted),
+            ));
         }
         let room = usize::from(place.width.saturating_sub(2));
         let block = Block::bordered()
@@ -72,12 +80,22 @@ impl Decision {
             return ink::paragraph("sending…", theme.style(Role::Warning), width, 2, theme);
         }
         if !self.sending.is_writing() {
-            return ink::paragraph("unknown whether it is written: ctrl-s asks again", theme.style(Role::Danger), width, 2, theme);
+            return ink::paragraph(
+                "unknown whether it is written: ctrl-s asks again",
+                theme.style(Role::Danger),
+                width,
+                2,
+                theme,
+            );
         }
         match self.off(view.model) {
-            Some(why) => {
-                ink::paragraph(&format!("off: {why}"), theme.style(Role::Warning), width, usize::from(STATUS), theme)
-            }
+            Some(why) => ink::paragraph(
+                &format!("off: {why}"),
+                theme.style(Role::Warning),
+                width,
+                usize::from(STATUS),
+                theme,
+            ),
             None => ink::paragraph("ctrl-s records it, for good", theme.style(Role::Accent), width, 2, theme),
         }
     }
@@ -107,7 +125,9 @@ impl Decision {
         sheet.lines([Line::default()]);
         sheet.lines(self.consequences(width, theme, model));
         sheet.lines([Line::default()]);
-        let label = |text: &str| Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false));
+        let label = |text: &str| {
+            Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false))
+        };
         sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
         sheet.input(
             label("Resume from (may be left out: then the new record's id)"),
@@ -133,7 +153,11 @@ impl Decision {
             }
             let mine = self.focus == Focus::Choices && at == self.cursor;
             let line = [self.choice_line(choice, mine, width, theme)];
-            if mine { sheet.focused(line) } else { sheet.lines(line) };
+            if mine {
+                sheet.focused(line)
+            } else {
+                sheet.lines(line)
+            };
         }
     }
 
@@ -174,7 +198,8 @@ impl Decision {
     /// `sha256:9f2c41…  #1 researcher-a  verified`.
     fn column_line(&self, column: &Column, theme: &Theme) -> Vec<Span<'static>> {
         let (word, role) = self.checks.word(column);
-        let mut line = vec![Span::styled(format!("sha256:{}…  ", column.digest.short()), theme.style(Role::Title))];
+        let mut line =
+            vec![Span::styled(format!("sha256:{}…  ", column.digest.short()), theme.style(Role::Title))];
         let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
         line.push(Span::styled(format!("#{} ", column.arrival()), theme.style(Role::Badge)));
         line.extend(ink::spans(sender, theme.style(Role::Untrusted), theme));
@@ -209,7 +234,8 @@ impl Decision {
                 facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
                 let resume = self.resume.text();
                 let from = if resume.trim().is_empty() { "the new record's id" } else { resume.trim() };
-                let stands = if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
+                let stands =
+                    if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
                 facts.push(match to {
                     TaskState::Canceled => ("nothing resumes".to_owned(), Role::Warning),
                     _ => (format!("work resumes from {from}; {stands}"), Role::Text),
@@ -219,7 +245,10 @@ impl Decision {
         if let Some(old) = &self.supersedes {
             facts.push((format!("corrects record {old}, which stays in the ledger"), Role::Warning));
         }
-        facts.push(("policy: the coordinator's, named in the record; one decider is enough".to_owned(), Role::Muted));
+        facts.push((
+            "policy: the coordinator's, named in the record; one decider is enough".to_owned(),
+            Role::Muted,
+        ));
         facts.push((format!("recorded as: {}", model.who), Role::Text));
         facts
             .iter()

@@ -127,9 +127,13 @@ impl Window {
         self.rows.clear();
         for (at, noted) in self.held.iter().enumerate() {
             let plain = is_repeat(&noted.event) && noted.odd.is_empty();
-            let joins = self.folds && plain && self.rows.last().is_some_and(|row| {
-                self.held.get(row.first).is_some_and(|first| is_repeat(&first.event) && first.odd.is_empty())
-            });
+            let joins = self.folds
+                && plain
+                && self.rows.last().is_some_and(|row| {
+                    self.held
+                        .get(row.first)
+                        .is_some_and(|first| is_repeat(&first.event) && first.odd.is_empty())
+                });
             match self.rows.last_mut().filter(|_| joins) {
                 Some(row) => row.count += 1,
                 None => self.rows.push(Row { first: at, count: 1 }),
@@ -168,9 +172,9 @@ impl Rows for Window {
     }
     fn row(&self, id: &u64) -> Option<usize> {
         // The row that holds it: the last that begins at it or before.
-        let at = self.rows.partition_point(|row| {
-            self.held.get(row.first).is_some_and(|noted| noted.event.revision <= *id)
-        });
+        let at = self
+            .rows
+            .partition_point(|row| self.held.get(row.first).is_some_and(|noted| noted.event.revision <= *id));
         at.checked_sub(1)
     }
 }

@@ -1,7 +1,7 @@
 //! One event in words: its kind, who did it, what happened, and what is odd about it.
 
-use crate::domain::event::{Closing, Delivery, Event, Outcome, What};
 use crate::domain::envelope::Class;
+use crate::domain::event::{Closing, Delivery, Event, Outcome, What};
 use crate::domain::ids::Timestamp;
 use crate::domain::task::TaskState;
 
@@ -116,7 +116,10 @@ pub(in super::super) fn words(event: &Event) -> Words {
             let upheld: Vec<String> = d.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
             let upheld = if upheld.is_empty() { "none".to_owned() } else { upheld.join(" ") };
             let old = d.supersedes.as_deref().map(|old| format!(", supersedes {old}")).unwrap_or_default();
-            let about = format!("{} in {} (record {}), upheld {upheld}{old}: {}", d.decision, d.approval_id, d.sequence, d.reason);
+            let about = format!(
+                "{} in {} (record {}), upheld {upheld}{old}: {}",
+                d.decision, d.approval_id, d.sequence, d.reason
+            );
             say(Kind::Decision, "DECIDED", &d.principal.subject, about)
         }
         What::GateFailed { executor, reason } => say(Kind::Move, "gate failed", executor, reason.clone()),
@@ -174,7 +177,9 @@ impl Before {
         match &event.what {
             What::Delivered(d) => {
                 if let Some(s) = &d.submission {
-                    if self.claimed.is_some_and(|before| s.created_at < before) || s.created_at > s.received_at {
+                    if self.claimed.is_some_and(|before| s.created_at < before)
+                        || s.created_at > s.received_at
+                    {
                         odd.push("its claimed time contradicts its arrival");
                     }
                     self.claimed = self.claimed.max(Some(s.created_at));

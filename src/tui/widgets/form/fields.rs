@@ -191,7 +191,11 @@ impl Fields {
                 other => {
                     let lines = std::iter::once(label(field, width, theme));
                     let lines = lines.chain(options(field, other, mine, width, theme));
-                    if mine { sheet.focused(lines) } else { sheet.lines(lines) };
+                    if mine {
+                        sheet.focused(lines)
+                    } else {
+                        sheet.lines(lines)
+                    };
                 }
             }
             if let Some(Some(why)) = self.errors.get(at) {

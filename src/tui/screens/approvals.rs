@@ -1,0 +1,325 @@
+//! The ledger: approval records, newest first, each opened whole; verified here.
+
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Widget as _;
+
+use super::decision::Decision;
+use super::numbered::{Read, Span};
+use super::pages::{Pages, Wanted, put};
+use super::{AGES, Ctx, Layer, Outcome, View, movement};
+use crate::coordinator::Approval;
+use crate::domain::ids::TaskId;
+use crate::domain::ledger::Report;
+use crate::domain::text::{clip, reveal};
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::{Ask, Effect};
+use crate::tui::event::{Change, Event, Reply};
+use crate::tui::model::Model;
+use crate::tui::theme::Role;
+use crate::tui::widgets::held::Keyed;
+use crate::tui::widgets::list::Rows as _;
+use crate::tui::widgets::moment::{self, Told};
+use crate::tui::widgets::status::{self, Waiting};
+use crate::tui::widgets::table::{Column, Layout};
+use record::Opened;
+
+/// The most records of one task that are read; a task has about one a decision.
+const OF_TASK: usize = 1000;
+
+/// A row: what is listed of a record.
+#[derive(Clone, Debug, PartialEq)]
+struct Item {
+    sequence: u64,
+    approval_id: String,
+    task: TaskId,
+    decision: &'static str,
+    by: String,
+    at: crate::domain::ids::Timestamp,
+    upheld: String,
+    reason: String,
+    corrects: bool,
+    digest: crate::domain::digest::Digest,
+}
+
+impl Item {
+    fn of(approval: &Approval) -> Item {
+        let record = &approval.record;
+        let upheld: Vec<String> =
+            record.upheld.iter().take(20).map(|arrival| format!("#{arrival}")).collect();
+        Item {
+            sequence: record.sequence,
+            approval_id: record.approval_id.clone(),
+            task: record.task_id.clone(),
+            decision: record.decision.as_str(),
+            by: record.principal.subject.clone(),
+            at: record.decided_at,
+            upheld: if upheld.is_empty() { "–".to_owned() } else { upheld.join(" ") },
+            reason: clip(&record.reason, 500).text.to_string(),
+            corrects: record.supersedes.is_some(),
+            digest: record.record_digest,
+        }
+    }
+}
+
+impl Keyed for Item {
+    type Id = u64;
+    type Cursor = u64;
+    fn id(&self) -> u64 {
+        self.sequence
+    }
+    fn cursor(&self) -> u64 {
+        self.sequence
+    }
+}
+
+/// The ledger, of the whole store or of one task.
+pub struct Approvals {
+    task: Option<TaskId>,
+    pages: Pages<Item>,
+    asked: Option<(u64, Span)>,
+    /// The number of the last record, once known.
+    head: Option<u64>,
+    verifying: Option<(u64, Duration)>,
+    verdict: Option<(String, Role)>,
+    since: Option<Duration>,
+    opens: bool,
+}
+
+impl Approvals {
+    /// The records of a task, oldest first, or of the whole store, newest first; read when the layer opens.
+    pub fn new(task: Option<TaskId>) -> Approvals {
+        Approvals {
+            task,
+            pages: Pages::new(true),
+            asked: None,
+            head: None,
+            verifying: None,
+            verdict: None,
+            since: None,
+            opens: true,
+        }
+    }
+
+    fn pump(&mut self, ctx: &mut Ctx<'_>) {
+        let Some(head) = self.head else { return };
+        let Some(wanted) = self.pages.wanted() else { return };
+        let span = match self.task {
+            Some(_) => Span { after: 0, to: u64::MAX, limit: OF_TASK },
+            None => Span::descending(&wanted, head),
+        };
+        // Of one task everything is read at once, however it is asked for.
+        let wanted = if self.task.is_some() { Wanted::Again(None, OF_TASK) } else { wanted };
+        let request = self.put(span, ctx);
+        self.pages.asked(request, &wanted);
+    }
+
+    fn put(&mut self, span: Span, ctx: &mut Ctx<'_>) -> u64 {
+        let request = put(ctx, Ask::Approvals(self.task.clone(), span.after, span.limit));
+        self.asked = Some((request, span));
+        request
+    }
+
+    fn take(&mut self, request: u64, found: &[Approval], ctx: &mut Ctx<'_>) {
+        let Some((_, span)) = self.asked.take_if(|(asked, _)| *asked == request) else { return };
+        let rows: Vec<Item> = found.iter().map(Item::of).collect();
+        if self.task.is_some() {
+            self.pages.take(request, rows, false);
+            return;
+        }
+        match span.read(rows, true) {
+            Read::Rows(rows, more) => drop(self.pages.take(request, rows, more)),
+            Read::Further(span) => {
+                let next = self.put(span, ctx);
+                self.pages.asked_instead(request, next);
+            }
+        }
+    }
+
+    fn verified(&mut self, report: &Report) {
+        self.verdict = Some(match (&report.problem, report.head) {
+            (Some(problem), _) => {
+                let what = format!("{:?}", problem.kind).to_lowercase();
+                let text = format!("✗ not verified: record {} {what}: {}", problem.sequence, problem.message);
+                (reveal(&text).to_string(), Role::Danger)
+            }
+            (None, Some(head)) => (
+                format!("✓ verified {} records, head {head}", status::counted(report.records, false)),
+                Role::Success,
+            ),
+            (None, None) => ("✓ verified: there is no record yet".to_owned(), Role::Success),
+        });
+    }
+
+    fn failed(&mut self, request: u64, why: &str, ctx: &mut Ctx<'_>) {
+        if self.verifying.take_if(|(open, _)| *open == request).is_some() {
+            self.verdict = Some((format!("could not verify: {why}"), Role::Danger));
+        } else if self.pages.waits_for(request) {
+            self.pages.fail(request, why);
+        } else {
+            ctx.toast(why);
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
+        match reply {
+            Reply::Status(status) => {
+                let known = self.head.replace(status.head.sequence);
+                if known.is_some_and(|known| known != status.head.sequence) {
+                    self.pages.stale();
+                }
+            }
+            Reply::Approvals(found) => self.take(request, found, ctx),
+            Reply::Verify(report) => {
+                self.verifying = None;
+                self.verified(report);
+            }
+            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
+            Reply::Failed(why) => self.failed(request, why, ctx),
+            _ => {}
+        }
+        if self.head.is_some() && !self.pages.is_new() {
+            self.since = None;
+        }
+        self.pump(ctx);
+    }
+
+    fn title(&self) -> String {
+        match (&self.task, self.head) {
+            (Some(task), _) => format!("Approvals of {} · oldest first", reveal(task.as_str())),
+            (None, Some(head)) => {
+                format!("Approvals · {} records · newest first", status::counted(head, false))
+            }
+            (None, None) => "Approvals".to_owned(),
+        }
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column { title: "no.", least: 5, most: 9, rank: 0, right: true },
+    Column { title: "task", least: 7, most: 16, rank: 1, right: false },
+    Column { title: "decision", least: 10, most: 10, rank: 2, right: false },
+    Column { title: "by", least: 8, most: 16, rank: 4, right: false },
+    Column { title: "when", least: 8, most: 19, rank: 5, right: false },
+    Column { title: "upheld", least: 6, most: 10, rank: 6, right: false },
+    Column { title: "reason", least: 12, most: u16::MAX, rank: 3, right: false },
+];
+
+impl Layer for Approvals {
+    fn scopes(&self) -> &'static [Scope] {
+        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        match (action, self.pages.selected()) {
+            (Action::Open, Some(item)) => ctx.push(Opened::new(item.sequence)),
+            (Action::Supersede, Some(item)) => ctx.push(Decision::new(item.task.clone())),
+            (Action::Copy, Some(item)) => ctx.effect(Effect::Copy(item.approval_id.clone())),
+            (Action::CopyDigest, Some(item)) => ctx.effect(Effect::Copy(item.digest.to_string())),
+            (Action::Verify, _) if self.verifying.is_none() => {
+                self.verdict = None;
+                self.verifying = Some((put(ctx, Ask::Verify), ctx.model.now.run));
+            }
+            (Action::Verify, _) => {}
+            (Action::Export, _) => ctx.toast("in a shell: tribunal export > ledger.jsonl"),
+            _ => match movement(action) {
+                Some(movement) => {
+                    self.pages.go(movement, ctx);
+                    self.pump(ctx);
+                }
+                None => return Outcome::Ignored,
+            },
+        }
+        Outcome::Handled
+    }
+
+    fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
+        match event {
+            Event::Resize { height, .. } => {
+                self.pages.resize(height.saturating_sub(3));
+                if std::mem::take(&mut self.opens) {
+                    self.since = Some(ctx.model.now.run);
+                    self.pages.restart(ctx);
+                    put(ctx, Ask::Status);
+                }
+                self.pump(ctx);
+            }
+            Event::Reply { request, reply } => self.reply(*request, reply, ctx),
+            Event::Feed(Change::News(tasks)) if tasks.iter().any(Option::is_some) => {
+                if self.task.as_ref().is_some_and(|own| tasks.iter().flatten().any(|task| task == own)) {
+                    self.pages.stale();
+                    self.pump(ctx);
+                } else if self.task.is_none() {
+                    put(ctx, Ask::Status);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        let theme = view.theme;
+        let line = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
+        status::say(frame, line(0), theme, &self.title(), Role::Title);
+        let run = view.model.now.run;
+        let (verdict, role) = match (&self.verdict, self.verifying) {
+            (_, Some((_, since))) => (format!("verifying {}", Waiting { since }.mark(run)), Role::Muted),
+            (Some((verdict, role)), _) => (verdict.clone(), *role),
+            (None, None) => {
+                ("not verified on this screen yet: V verifies the whole chain".to_owned(), Role::Muted)
+            }
+        };
+        status::say(frame, line(1), theme, &verdict, role);
+        let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
+        let head = line(2);
+        let head = Rect { x: head.x.saturating_add(1), width: head.width.saturating_sub(1), ..head };
+        columns.head(theme.style(Role::Muted)).render(head, frame.buffer_mut());
+        let rows = Rect { y: area.y.saturating_add(3), height: area.height.saturating_sub(3), ..area };
+        let waiting = self.since.map(|since| Waiting { since }.mark(run)).unwrap_or_default();
+        match self.pages.failed() {
+            Some(why) => return status::say(frame, rows, theme, why, Role::Danger),
+            None if !waiting.is_empty() => return status::say(frame, rows, theme, &waiting, Role::Muted),
+            None if self.pages.is_read() && self.pages.held().is_empty() => {
+                return status::say(frame, rows, theme, "nothing was decided yet", Role::Muted);
+            }
+            None => {}
+        }
+        self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
+            let Some(item) = self.pages.held().get(row) else { return Line::default() };
+            let at = moment::moment(item.at, Told::Local, view.model);
+            let role = if item.decision == "ready" { Role::Success } else { Role::Warning };
+            let decision =
+                if item.corrects { format!("{} ↺", item.decision) } else { item.decision.to_owned() };
+            columns.row([
+                (item.sequence.to_string().as_str(), theme.style(Role::Text)),
+                (item.task.as_str(), theme.style(Role::Text)),
+                (decision.as_str(), theme.style(role)),
+                (item.by.as_str(), theme.style(Role::Text)),
+                (at.as_str(), theme.style(Role::Muted)),
+                (item.upheld.as_str(), theme.style(Role::Text)),
+                (item.reason.as_str(), theme.style(Role::Text)),
+            ])
+        });
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let since = self.since.or(self.verifying.map(|(_, since)| since));
+        Some(since.map_or(AGES, |since| Waiting { since }.wake(model.now.run)))
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        &[
+            (Action::Open, "open"),
+            (Action::Verify, "verify"),
+            (Action::CopyDigest, "copy digest"),
+            (Action::Export, "export"),
+        ]
+    }
+}

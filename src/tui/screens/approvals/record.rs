@@ -1,0 +1,253 @@
+//! One approval record, whole: every member, its place in the chain, what it corrects and what corrects it.
+
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget as _;
+
+use crate::coordinator::Approval;
+use crate::domain::decision::Resume;
+use crate::domain::event::Verification;
+use crate::domain::ledger::{Decider, Record, SetSeen, Side};
+use crate::domain::text::reveal;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::{Ask, Effect};
+use crate::tui::event::{Event, Reply};
+use crate::tui::model::Model;
+use crate::tui::screens::decision::Decision;
+use crate::tui::screens::pages::put;
+use crate::tui::screens::{Ctx, Layer, Outcome, View, movement};
+use crate::tui::theme::Role;
+use crate::tui::widgets::pager::Pager;
+use crate::tui::widgets::status::{self, Waiting};
+
+/// One record.
+pub(super) struct Opened {
+    sequence: u64,
+    record: Option<Box<Record>>,
+    /// The record that corrects this one, once looked for: its id, or none.
+    corrected_by: Option<Option<String>>,
+    lines: Vec<String>,
+    failed: Option<String>,
+    pager: Pager,
+    since: Duration,
+    opens: bool,
+}
+
+impl Opened {
+    /// For the record with this number, which is read when the layer opens.
+    pub(super) fn new(sequence: u64) -> Opened {
+        Opened {
+            sequence,
+            record: None,
+            corrected_by: None,
+            lines: Vec::new(),
+            failed: None,
+            pager: Pager::new(true),
+            since: Duration::ZERO,
+            opens: true,
+        }
+    }
+
+    fn take(&mut self, found: &[Approval], ctx: &mut Ctx<'_>) {
+        match &self.record {
+            None => {
+                let Some(own) = found.iter().find(|approval| approval.record.sequence == self.sequence)
+                else {
+                    self.failed = Some("this record is not here, or not for you to read".to_owned());
+                    return;
+                };
+                // What corrects it can only come later, and only for the same task.
+                put(ctx, Ask::Approvals(Some(own.record.task_id.clone()), self.sequence, 1000));
+                self.record = Some(own.record.clone());
+            }
+            Some(own) => {
+                let corrects = |a: &&Approval| a.record.supersedes.as_ref() == Some(&own.approval_id);
+                let by = found
+                    .iter()
+                    .find(corrects)
+                    .map(|a| format!("{} (no. {})", a.record.approval_id, a.record.sequence));
+                self.corrected_by = Some(by);
+            }
+        }
+        if let Some(record) = &self.record {
+            self.lines = lines(record, self.corrected_by.as_ref());
+        }
+    }
+}
+
+fn decider(decider: &Decider) -> String {
+    let roles: Vec<&str> = decider.roles.iter().map(|role| role.as_str()).collect();
+    let behalf = decider.on_behalf_of.as_ref().map(|who| format!(", on behalf of {who}")).unwrap_or_default();
+    format!(
+        "{} ({}, says {}, by {}){behalf}",
+        decider.subject,
+        roles.join(" "),
+        decider.issuer,
+        decider.method
+    )
+}
+
+fn side(side: &Side, lines: &mut Vec<String>) {
+    let verified = match side.verification {
+        Verification::Verified => "verified on arrival",
+        Verification::Mismatch => "MISMATCH: the content has another digest",
+        Verification::NotFetched => "content not fetched",
+    };
+    lines.push(format!(
+        "  #{} {} from {}, message {}",
+        side.arrival,
+        side.kind.as_str(),
+        side.sender,
+        side.message_id
+    ));
+    lines.push(format!("      {} {}, {}", side.payload_digest, side.digest_scheme, verified));
+    lines.push(format!("      intent {}", side.intent.idempotency_key));
+    for evidence in &side.evidence_refs {
+        lines.push(format!("      rests on {}", evidence.uri()));
+    }
+}
+
+fn lines(record: &Record, corrected_by: Option<&Option<String>>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut say = |name: &str, text: String| lines.push(format!("{name:<16}{text}"));
+    say("decision", format!("{}: {} → {}", record.decision, record.from_state, record.to_state));
+    say("task", record.task_id.as_str().to_owned());
+    say("trace", record.trace_id.clone());
+    say("version", format!("{} → {}", record.state_version_before, record.state_version_after));
+    say("reason", record.reason.clone());
+    say("by", decider(&record.principal));
+    for endorser in &record.endorsements {
+        say("agreed", decider(endorser));
+    }
+    say("decided at", record.decided_at.to_string());
+    say(
+        "policy",
+        format!("{} version {}, quorum {}", record.policy.id, record.policy.version, record.policy.quorum),
+    );
+    if record.self_interest {
+        say("self-interest", "an author judged their own side, as the policy allows".to_owned());
+    }
+    let upheld: Vec<String> = record.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
+    say("upheld", if upheld.is_empty() { "none".to_owned() } else { upheld.join(" ") });
+    let Resume { idempotency_key, note } = &record.resume;
+    say("resumes from", idempotency_key.clone());
+    if let Some(note) = note {
+        say("note", note.clone());
+    }
+    if let Some(asked) = &record.interruption {
+        say("question", format!("{}: {}", asked.id, asked.prompt));
+    }
+    if let Some(digest) = record.input_digest {
+        say("answer digest", digest.to_string());
+    }
+    say("candidates", format!("{}, none of them trusted by being recorded", record.candidates.len()));
+    for candidate in &record.candidates {
+        side(candidate, &mut lines);
+    }
+    if !record.held.is_empty() {
+        lines.push(format!("{:<16}{}", "held, judged too", record.held.len()));
+    }
+    for held in &record.held {
+        side(held, &mut lines);
+    }
+    chain(record, corrected_by, &mut lines);
+    lines
+}
+
+fn chain(record: &Record, corrected_by: Option<&Option<String>>, lines: &mut Vec<String>) {
+    let mut say = |name: &str, text: String| lines.push(format!("{name:<16}{text}"));
+    let seen = match record.set_seen {
+        SetSeen::Digest => "sent by the decider and matched",
+        SetSeen::Version => "bound by the version alone",
+    };
+    say("what was judged", record.candidate_set_digest.to_string());
+    say("", seen.to_owned());
+    for opened in &record.evidence_opened {
+        say("evidence opened", opened.clone());
+    }
+    say("approval", format!("{}, version {} of this task", record.approval_id, record.approval_version));
+    say("corrects", record.supersedes.clone().unwrap_or_else(|| "no record".to_owned()));
+    let by = match corrected_by {
+        None => "…".to_owned(),
+        Some(None) => "no record".to_owned(),
+        Some(Some(by)) => by.clone(),
+    };
+    say("corrected by", by);
+    say("place", format!("no. {} in store {}", record.sequence, record.store_id));
+    say("record before", record.previous_record_digest.to_string());
+    say("this record", record.record_digest.to_string());
+    say("signature", record.signature.clone().unwrap_or_else(|| "none".to_owned()));
+}
+
+impl Layer for Opened {
+    fn scopes(&self) -> &'static [Scope] {
+        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        match (action, &self.record) {
+            (Action::Copy | Action::CopyDigest, Some(record)) => {
+                ctx.effect(Effect::Copy(record.record_digest.to_string()));
+            }
+            (Action::Supersede, Some(record)) => ctx.push(Decision::new(record.task_id.clone())),
+            _ => match movement(action) {
+                Some(movement) => self.pager.go(&self.lines, movement),
+                None => return Outcome::Ignored,
+            },
+        }
+        Outcome::Handled
+    }
+
+    fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
+        match event {
+            Event::Resize { width, height } => {
+                self.pager.resize(width.saturating_sub(2), height.saturating_sub(1));
+                if std::mem::take(&mut self.opens) {
+                    self.since = ctx.model.now.run;
+                    put(ctx, Ask::Approvals(None, self.sequence.saturating_sub(1), 1));
+                }
+            }
+            Event::Reply { reply, .. } => match reply {
+                Reply::Approvals(found) => self.take(found, ctx),
+                Reply::Refused(refusal) => self.failed = Some(reveal(&refusal.to_string()).to_string()),
+                Reply::Failed(why) => self.failed = Some(why.clone()),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        let line = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
+        let place = if self.lines.is_empty() {
+            String::new()
+        } else {
+            format!(" · {}", self.pager.place(&self.lines))
+        };
+        let title = format!("Approval no. {}{place}", self.sequence);
+        status::say(frame, line(0), view.theme, &title, Role::Title);
+        if self.record.is_none() {
+            let (text, role) = match &self.failed {
+                Some(why) => (why.clone(), Role::Danger),
+                None => (Waiting { since: self.since }.mark(view.model.now.run), Role::Muted),
+            };
+            return status::say(frame, line(1), view.theme, &text, role);
+        }
+        for (y, text) in (1..area.height).zip(self.pager.rows(&self.lines, view.theme)) {
+            let line = line(y);
+            let (x, width) = (line.x.saturating_add(1), line.width.saturating_sub(2));
+            text.render(Rect { x, width, ..line }, frame.buffer_mut());
+        }
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let waits = self.record.is_none() && self.failed.is_none();
+        waits.then(|| Waiting { since: self.since }.wake(model.now.run))
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        &[(Action::CopyDigest, "copy digest"), (Action::Supersede, "supersede")]
+    }
+}

@@ -1,0 +1,148 @@
+//! The filter line: applied as it is typed, with what is wrong under the caret and what could come next.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget as _;
+
+use crate::domain::query::{MAX_INPUT, Query};
+use crate::tui::event::Key;
+use crate::tui::screens::View;
+use crate::tui::theme::Role;
+use crate::tui::widgets::ink;
+use crate::tui::widgets::input::Field;
+
+/// The filter in force, and the line it is typed in while it is typed.
+#[derive(Default)]
+pub(super) struct Filter {
+    text: String,
+    query: Query,
+    typing: Option<Field>,
+}
+
+impl Filter {
+    /// What is listed: of what is being typed, the terms that are fine.
+    pub(super) fn query(&self) -> Query {
+        self.typing.as_ref().map_or_else(|| self.query.clone(), |field| Query::parse_lenient(&field.text()).0)
+    }
+
+    /// Whether everything is listed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.query().terms.is_empty()
+    }
+
+    pub(super) fn is_typing(&self) -> bool {
+        self.typing.is_some()
+    }
+
+    /// Rows of the screen it takes.
+    pub(super) fn height(&self) -> u16 {
+        match (&self.typing, self.text.is_empty()) {
+            (Some(_), _) => 2,
+            (None, true) => 0,
+            (None, false) => 1,
+        }
+    }
+
+    /// Begins to type, from the filter in force.
+    pub(super) fn open(&mut self) {
+        self.typing = Some(Field::line(&self.text));
+    }
+
+    /// Leaves the line; the filter is again what it was before.
+    pub(super) fn leave(&mut self) {
+        self.typing = None;
+    }
+
+    /// Lists everything again. Returns whether that is a change.
+    pub(super) fn clear(&mut self) -> bool {
+        let filtered = !self.text.is_empty();
+        *self = Filter::default();
+        filtered
+    }
+
+    /// Keeps what was typed, unless something is wrong with it.
+    pub(super) fn keep(&mut self) -> bool {
+        let Some(text) = self.typing.as_ref().map(Field::text) else { return true };
+        let Ok(query) = Query::parse(&text) else { return false };
+        *self = Filter { text: text.trim().to_owned(), query, typing: None };
+        true
+    }
+
+    /// Takes a key or a paste. Returns whether what is listed may change.
+    pub(super) fn key(&mut self, key: Key) -> bool {
+        self.change(|field| field.key(key))
+    }
+
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        self.change(|field| {
+            field.paste(text);
+            true
+        })
+    }
+
+    /// Writes the first of what could come next.
+    pub(super) fn complete(&mut self) -> bool {
+        self.change(|field| {
+            let mut text = field.text();
+            let Some(first) = Query::completions(&text, text.len()).into_iter().next() else { return false };
+            if first.replace.end > text.len() || !text.is_char_boundary(first.replace.start) {
+                return false;
+            }
+            text.replace_range(first.replace, &first.text);
+            field.set(&text);
+            true
+        })
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Field) -> bool) -> bool {
+        let Some(field) = self.typing.as_mut() else { return false };
+        let before = field.text();
+        if !change(field) || field.text() == before {
+            return false;
+        }
+        let text = field.text();
+        if text.len() > MAX_INPUT {
+            field.set(&before);
+            field
+                .set_error(Some((before.chars().count(), format!("a filter has at most {MAX_INPUT} bytes"))));
+            return false;
+        }
+        let error = Query::parse_lenient(&text).1.into_iter().next().map(|error| {
+            let at = text.get(..error.at.start).unwrap_or_default().chars().count();
+            (at, error.to_string())
+        });
+        field.set_error(error);
+        true
+    }
+
+    /// Draws the line, and below it what is wrong or what could come next.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>, found: &str) {
+        let theme = view.theme;
+        let line = Rect { height: area.height.min(1), ..area };
+        let buffer = frame.buffer_mut();
+        buffer.set_stringn(line.x, line.y, " / ", usize::from(line.width), theme.style(Role::Key));
+        let Some(field) = &self.typing else {
+            let room = usize::from(area.width).saturating_sub(3);
+            let mut text = ink::spans(&self.text, theme.style(Role::Accent), theme);
+            text.push(Span::styled(format!("   {found} · esc clears it"), theme.style(Role::Muted)));
+            let place = Rect { x: line.x.saturating_add(3), width: line.width.saturating_sub(3), ..line };
+            Line::from(ink::fit(text, room, false)).render(place, buffer);
+            return;
+        };
+        let indent =
+            |area: Rect| Rect { x: area.x.saturating_add(3), width: area.width.saturating_sub(3), ..area };
+        if field.error().is_none() {
+            let text = field.text();
+            let next: Vec<String> =
+                Query::completions(&text, text.len()).into_iter().take(12).map(|next| next.text).collect();
+            let words = if next.is_empty() { found.to_owned() } else { format!("tab: {}", next.join("  ")) };
+            let below = indent(Rect { y: area.y.saturating_add(1), height: 1, ..area }).intersection(area);
+            let text = ink::spans(&words, theme.style(Role::Muted), theme);
+            Line::from(ink::fit(text, usize::from(below.width), false)).render(below, buffer);
+            field.draw(frame, indent(line), theme, true);
+        } else {
+            field.draw(frame, indent(area), theme, true);
+        }
+    }
+}

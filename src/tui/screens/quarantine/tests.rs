@@ -1,0 +1,1 @@
+//! Key scripts on quarantine.
