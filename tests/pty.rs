@@ -269,7 +269,9 @@ fn one_movement_writes_less_than_a_kilobyte_and_nothing_is_written_when_nothing_
     let mut play = Play::ready();
     let before = play.seen.0.lock().unwrap().bytes.len();
     play.keys("j");
-    play.until_text("▌T-1");
+    play.until("the whole frame", |seen| {
+        seen.parser.screen().contents().contains("▌T-1") && seen.bytes.ends_with(b"\x1b[?2026l")
+    });
     let seen = play.seen.0.lock().unwrap();
     let written = seen.bytes.len() - before;
     assert!(written < 1024, "{written} bytes");

@@ -28,13 +28,16 @@ SCHEMES = {
 
 class Story:
     def __init__(self, name):
-        self.name, self.lines, self.n = name, [], 0
+        self.name, self.lines, self.n, self.now = name, [], 0, None
 
-    def clock(self, minutes, seconds=0):
-        self.lines.append({"step": "clock", "at": ago(minutes, seconds)})
+    def clock(self, minutes):
+        if minutes != self.now:
+            self.now = minutes
+            self.lines.append({"step": "clock", "at": ago(minutes)})
 
     def say(self, kind, task, trace, sender, key, payload, minutes, id=None, **more):
         self.n += 1
+        self.clock(minutes)
         scheme = more.pop("scheme", "jcs-sha256/1")
         envelope = {
             "message_id": id or "M-%s-%d" % (self.name, self.n), "trace_id": trace, "task_id": task,

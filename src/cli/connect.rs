@@ -90,7 +90,12 @@ pub async fn open_store(
 
 /// The store as its owner sees it.
 pub fn owned(config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
-    Local::embedded(store, Arc::new(config.rules()), config.owner(&user_name()))
+    owned_by(&user_name(), config, store)
+}
+
+/// The store as this user, its owner, sees it.
+pub fn owned_by(user: &str, config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
+    Local::embedded(store, Arc::new(config.rules()), config.owner(user))
         .with_redaction(config.redact.clone())
         .with_default_scheme(config.ingest.digest_scheme)
 }

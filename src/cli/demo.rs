@@ -3,18 +3,19 @@
 mod shift;
 mod story;
 
-use super::connect::{Settings, open_store, owned};
+use super::connect::{Settings, open_store, owned, owned_by, user_name};
 use super::failure::Failure;
 use super::output::Out;
 use super::terminal;
 use crate::config::Config;
+use crate::coordinator::Coordinator;
 use crate::domain::ids::Timestamp;
 use crate::store::sqlite::SqliteStore;
 use clap::Args;
 use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use shift::Shift;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use story::Teller;
@@ -53,20 +54,9 @@ impl Demo {
         let place = scratch()?;
         // The demonstration follows the default rules, and remembers its head beside itself: nothing of it stays.
         let config = Config { ui: settings.config.ui.clone(), ..Config::default() };
-        let path = place.join("store.db");
-        let store = open_store(&config, &path, &place.join("state"), true).await?;
+        let path = place.join("demo.db");
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let mut messages = 0;
-        for (name, story) in STORIES {
-            messages += tell(&config, &store, now, name, &story::lines(story)).await?;
-        }
-        let quiet = story::by_task(QUIET.1);
-        let telling = quiet.iter().map(|lines| tell(&config, &store, now, QUIET.0, lines));
-        let mut telling = stream::iter(telling).buffer_unordered(AT_ONCE);
-        while let Some(told) = telling.next().await {
-            messages += told?;
-        }
-        drop(telling);
+        let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
             return terminal::show(settings, Arc::new(owned(&config, store))).await;
         }
@@ -84,21 +74,61 @@ impl Demo {
     }
 }
 
-/// Tells lines to the store, in their own time. Returns how many messages there were.
-async fn tell(
+/// Makes a store in `place` and tells it the stories so that they end at `now`. Gives how many messages that were.
+async fn fill(
+    user: &str,
     config: &Config,
-    store: &Arc<SqliteStore>,
+    place: &Path,
     now: Timestamp,
-    name: &str,
-    lines: &[(usize, &str)],
-) -> Result<usize, Failure> {
-    let clock = Arc::new(AtomicI64::new(now.0));
-    let told = Arc::clone(&clock);
-    let listens = owned(config, Arc::clone(store))
-        .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
-    let mut teller = Teller::new(&listens, clock, Shift::to(now));
-    teller.tell(name, lines).await?;
-    Ok(teller.finish())
+) -> Result<(Arc<SqliteStore>, usize), Failure> {
+    let store = open_store(config, &place.join("demo.db"), &place.join("state"), true).await?;
+    let stage = Stage { user, config, store: &store, now };
+    let mut messages = 0;
+    for (name, story) in STORIES {
+        messages += stage.tell(name, &story::lines(story)).await?;
+    }
+    let quiet = story::by_task(QUIET.1);
+    let telling = quiet.iter().map(|lines| stage.tell(QUIET.0, lines));
+    let mut telling = stream::iter(telling).buffer_unordered(AT_ONCE);
+    while let Some(told) = telling.next().await {
+        messages += told?;
+    }
+    drop(telling);
+    Ok((store, messages))
+}
+
+/// Where stories are told.
+struct Stage<'a> {
+    user: &'a str,
+    config: &'a Config,
+    store: &'a Arc<SqliteStore>,
+    now: Timestamp,
+}
+
+impl Stage<'_> {
+    /// Tells lines to the store, in their own time. Returns how many messages there were.
+    async fn tell(&self, name: &str, lines: &[(usize, &str)]) -> Result<usize, Failure> {
+        let clock = Arc::new(AtomicI64::new(self.now.0));
+        let told = Arc::clone(&clock);
+        let listens = owned_by(self.user, self.config, Arc::clone(self.store))
+            .with_clock(Arc::new(move || Timestamp(told.load(Ordering::Relaxed))));
+        let mut teller = Teller::new(&listens, clock, Shift::to(self.now));
+        teller.tell(name, lines).await?;
+        Ok(teller.finish())
+    }
+}
+
+/// The stories as they stand at `now`, in a store in `place`, by a coordinator whose clock stays there: for pictures
+/// and tests that must come out the same every time.
+///
+/// # Errors
+/// A sentence, where the store cannot be made or a story does not come out.
+#[doc(hidden)]
+pub async fn stage(place: &Path, now: Timestamp) -> anyhow::Result<Arc<dyn Coordinator>> {
+    let config = Config::default();
+    let broke = |failure: Failure| anyhow::anyhow!("{}", failure.message().unwrap_or_default());
+    let (store, _) = fill("ana", &config, place, now).await.map_err(broke)?;
+    Ok(Arc::new(owned_by("ana", &config, store).with_clock(Arc::new(move || now))))
 }
 
 /// A new directory for its owner alone.

@@ -17,6 +17,9 @@ mod runtime;
 mod show;
 mod terminal;
 
+#[doc(hidden)]
+pub use demo::stage;
+
 use clap::{Args, Parser, Subcommand};
 use failure::Failure;
 use output::Out;

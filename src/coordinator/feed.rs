@@ -7,23 +7,20 @@ use crate::domain::ids::TaskId;
 use crate::domain::task::Task;
 use crate::store::Store;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// Changes handed out at once.
 const BATCH: usize = 500;
-
-/// A wake-up that got lost costs at most this long.
-const RECHECK: Duration = Duration::from_secs(1);
 
 impl<S: Store> Local<S> {
     pub(super) async fn changes(&self, cursor: Cursor) -> Result<Vec<Change>, Error> {
         self.sight.require(Operation::Inspect)?;
         let mut cursor = cursor;
         loop {
+            // Asked for before reading, so that a commit between the two wakes too.
+            let changed = self.store.changed();
             let found = self.store.since(cursor, BATCH).await?;
             let Some(last) = found.last() else {
-                // The time-out only reads again; an error of it is the wake-up itself.
-                let _woken = tokio::time::timeout(RECHECK, self.store.changed()).await;
+                changed.await;
                 continue;
             };
             cursor = last.cursor;

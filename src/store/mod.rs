@@ -21,6 +21,7 @@ use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
 use async_trait::async_trait;
+use std::pin::Pin;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -101,10 +102,9 @@ pub trait Store: Send + Sync + 'static {
     /// Where the feed ends now.
     async fn feed_end(&self) -> Result<Cursor, StoreError>;
 
-    /// Resolves when something may have been committed since this was *called* (not since it was first polled), by
-    /// this process or another. So that nothing is missed: call it, read with [`Store::since`], then await it. It
-    /// resolves from time to time without a commit.
-    async fn changed(&self);
+    /// Resolves when something may have been committed since this call, by this process or another; also from time to
+    /// time without a reason. It counts from the call, not from the first poll: call it, read, then await it.
+    fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
     /// Approval records as stored, by sequence, after `after`, of one task where one is given.
     async fn records(

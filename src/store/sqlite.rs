@@ -295,11 +295,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    fn changed<'a, 'b>(&'a self) -> Pin<Box<dyn Future<Output = ()> + Send + 'b>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
+    fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.watch.changed()
     }
 

@@ -2,6 +2,8 @@
 
 mod asking;
 
+pub(super) use asking::answer;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Plays keys to an app without a terminal and shows what is on the screen: for tests and pictures.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::Terminal;
@@ -7,14 +8,15 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
+use crate::coordinator::Coordinator;
 use crate::tui::app::{App, Look};
 use crate::tui::effect::Effect;
-use crate::tui::event::{Code, Event, Key};
+use crate::tui::event::{Change, Code, Event, Key};
 use crate::tui::keymap::Keymap;
-use crate::tui::model::{Model, Now};
-use crate::tui::picture;
+use crate::tui::model::{Link, Model, Now};
 use crate::tui::screens::Layer;
 use crate::tui::theme::{Depth, Theme};
+use crate::tui::{picture, runtime};
 
 /// An app being played to, with a clock that moves only when told.
 pub struct Script {
@@ -96,6 +98,25 @@ impl Script {
         let Ok(frame) = self.terminal.draw(|frame| self.app.view(frame));
         self.shown = frame.buffer.clone();
         self.app.painted(self.run);
+    }
+
+    /// Puts everything that was asked to a coordinator and takes its answers, until nothing is asked any more.
+    pub async fn settle(&mut self, coordinator: &Arc<dyn Coordinator>) -> &mut Script {
+        self.event(Event::Feed(Change::Link(Link::Live)));
+        loop {
+            let asked = std::mem::take(&mut self.effects);
+            let mut answered = false;
+            for effect in asked {
+                if let Effect::Ask(request, ask) = effect {
+                    let reply = runtime::answer(coordinator.clone(), *ask).await;
+                    self.event(Event::Reply { request, reply });
+                    answered = true;
+                }
+            }
+            if !answered {
+                return self;
+            }
+        }
     }
 
     /// The app itself.

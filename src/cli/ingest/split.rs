@@ -28,6 +28,8 @@ enum Mode {
     Unknown,
     Values,
     Array,
+    /// The array is over; nothing may follow it.
+    Closed,
     Ended,
 }
 
@@ -61,6 +63,10 @@ impl<R: Read> Split<R> {
             match self.mode {
                 Mode::Unknown => self.detect()?,
                 Mode::Ended => return Ok(None),
+                Mode::Closed => {
+                    self.mode = Mode::Ended;
+                    self.end_of_array()?;
+                }
                 Mode::Array => return self.element(),
                 Mode::Values => {
                     let Some(piece) = self.line_or_value()? else { return Ok(None) };
@@ -79,8 +85,7 @@ impl<R: Read> Split<R> {
                 self.take(1);
                 if self.skip_space()? == Some(b']') {
                     self.take(1);
-                    self.end_of_array()?;
-                    Mode::Ended
+                    Mode::Closed
                 } else {
                     Mode::Array
                 }
@@ -186,10 +191,9 @@ impl<R: Read> Split<R> {
             self.take(bytes);
             match end {
                 Some((_, b']')) => {
-                    self.mode = Mode::Ended;
-                    let piece = kept.piece(begins);
-                    self.end_of_array()?;
-                    return Ok(Some(piece));
+                    // What follows the array is told after its last element, which counts.
+                    self.mode = Mode::Closed;
+                    return Ok(Some(kept.piece(begins)));
                 }
                 Some(_) => return Ok(Some(kept.piece(begins))),
                 None => {}

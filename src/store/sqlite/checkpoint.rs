@@ -28,9 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(super) struct Checkpoints {
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    log: PathBuf,
-    /// Which file the log was after our last commit.
-    known: Mutex<Option<Identity>>,
+    /// The log and its index, and which files they were after our first commit.
+    beside: [(PathBuf, Mutex<Option<Identity>>); 2],
 }
 
 impl Checkpoints {
@@ -43,9 +42,12 @@ impl Checkpoints {
             .name("store-checkpoint".into())
             .spawn(move || run(&conn, &of, &woken))
             .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
-        let mut log = shared.path.clone().into_os_string();
-        log.push("-wal");
-        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), log: log.into(), known: Mutex::new(None) })
+        let beside = ["-wal", "-shm"].map(|suffix| {
+            let mut name = shared.path.clone().into_os_string();
+            name.push(suffix);
+            (name.into(), Mutex::new(None))
+        });
+        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), beside })
     }
 
     /// Opens the writer's connection, with the engine telling how long the log is after each commit.
@@ -73,25 +75,28 @@ impl Checkpoints {
         }
     }
 
-    /// Notes which file the log is, now that something of ours is in it.
+    /// Notes which files log and index are, now that something of ours is in them. They stay the same for as long as
+    /// any connection of ours is open.
     pub(super) fn note_log(&self) {
-        let mut known = lock(&self.known);
-        if known.is_none() {
-            *known = Identity::of(&self.log).ok().flatten();
+        for (path, known) in &self.beside {
+            let mut known = lock(known);
+            if known.is_none() {
+                *known = Identity::of(path).ok().flatten();
+            }
         }
     }
 
-    /// Whether somebody took the log away: a commit would go into a file that nobody can open again.
+    /// Whether somebody took log or index away: a commit would go where nobody can read it again.
     pub(super) fn log_misplaced(&self) -> Option<String> {
-        let known = (*lock(&self.known))?;
-        match Identity::of(&self.log) {
-            Ok(Some(now)) if now == known => None,
-            _ => Some(format!(
-                "{} was removed or replaced while the store was open; close this program before anything else: \
-                 closing saves what the log held",
-                self.log.display()
-            )),
-        }
+        let (path, _) = self.beside.iter().find(|(path, known)| {
+            let known = *lock(known);
+            known.is_some() && !matches!(Identity::of(path), Ok(now) if now == known)
+        })?;
+        Some(format!(
+            "{} was removed or replaced while the store was open; close this program before anything else: closing \
+             saves what the log held",
+            path.display()
+        ))
     }
 }
 

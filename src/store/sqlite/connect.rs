@@ -1,6 +1,7 @@
 //! Opens connections to the file, and says in our words what SQLite says in its.
 
 use crate::store::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read};
@@ -130,6 +131,8 @@ fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Connection,
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(busy).map_err(failed)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Without it the engine may plan a statement anew whenever a value is bound: measured, a third of the writer's time.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     conn.execute_batch("PRAGMA trusted_schema = 0; PRAGMA temp_store = 2; PRAGMA mmap_size = 0")
         .map_err(failed)?;
     Ok(conn)

@@ -44,6 +44,26 @@ pub(super) fn conditions(sql: &mut Sql, query: &Query, names: Names, now: i64, m
         condition(sql, &term.what, names, now, me);
         sql.push("), 0)");
     }
+    for term in query.terms.iter().filter(|t| !t.negated) {
+        anchor(sql, &term.what, names);
+    }
+}
+
+/// Says again, in the form an index can be used for, that rows are of one trace or one task: what waits may be a
+/// million rows, what one trace holds is few.
+fn anchor(sql: &mut Sql, test: &Test, names: Names) {
+    let (column, globs) = match test {
+        Test::Trace(globs) => (" AND t.trace_id = ", globs),
+        Test::Task(globs) if !names.entries => (" AND t.task_id = ", globs),
+        _ => return,
+    };
+    // No text at all is what an entry without a trace shows; it is no task's.
+    if let [glob] = globs.as_slice()
+        && let Some(text) = glob.as_exact().filter(|t| !t.is_empty())
+    {
+        sql.push(column);
+        sql.bind(text.to_owned());
+    }
 }
 
 fn condition(sql: &mut Sql, test: &Test, names: Names, now: i64, me: &str) {

@@ -53,7 +53,8 @@ impl Readers {
         };
         let done = snapshot(&conn, read);
         // A connection that failed may be what failed; the next read opens another.
-        if done.is_ok() && !self.permits.is_closed() {
+        let sound = matches!(done, Ok(_) | Err(StoreError::BadCursor));
+        if sound && !self.permits.is_closed() {
             lock(&self.idle).push(conn);
         }
         done

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How often another process' commits are looked for.
-const POLL: Duration = Duration::from_millis(300);
+const POLL: Duration = Duration::from_millis(450);
 
 /// Who waits is let go after this long in any case, so that no mistake of a caller can make it sleep for ever.
 const AT_LATEST: Duration = Duration::from_secs(5);

@@ -186,6 +186,7 @@ impl Writer {
         }
         let Some(conn) = self.conn.take() else { return Err(StoreError::Closed) };
         let before = self.counters.clone();
+        let changes = conn.total_changes();
         let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([])).map_err(failed);
         let done = begun.and_then(|_| self.in_transaction(&conn, work));
         let done = match done {
@@ -200,9 +201,10 @@ impl Writer {
         if done.is_err() {
             self.counters = before;
         }
+        let wrote = conn.total_changes() > changes;
         self.conn = Some(conn);
         let done = done?;
-        if done.is_ok() {
+        if done.is_ok() && wrote {
             fail::fail_point!("store-after-commit-before-reply");
             self.checkpoints.note_log();
             self.remember();

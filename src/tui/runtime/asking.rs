@@ -20,7 +20,7 @@ use crate::tui::model::Link;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Puts a question and gives its reply.
-pub(super) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) -> Reply {
+pub(in crate::tui) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) -> Reply {
     match put(&coordinator, ask).await {
         Ok(reply) => reply,
         Err(Error::Refused(refusal)) => Reply::Refused(Box::new(refusal)),

@@ -80,9 +80,11 @@ impl Layout {
             }
             let width = usize::from(*width);
             let clipped = clip(text, width).text;
-            let pad = " ".repeat(width.saturating_sub(cells(&clipped)));
-            let text = if column.right { format!("{pad}{clipped}") } else { format!("{clipped}{pad}") };
-            spans.push(Span::styled(text, style));
+            let used = if clipped.as_str().is_ascii() { clipped.as_str().len() } else { cells(&clipped) };
+            // Blanks of their own, because unstyled ASCII costs nothing to draw.
+            let pad = Span::raw(" ".repeat(width.saturating_sub(used)));
+            let text = Span::styled(clipped.to_string(), style);
+            spans.extend(if column.right { [pad, text] } else { [text, pad] });
         }
         Line::from(spans)
     }
