@@ -15,6 +15,8 @@ pub mod palette;
 pub mod quarantine;
 mod reading;
 mod sending;
+#[cfg(test)]
+mod stage;
 pub mod timeline;
 mod viewer;
 

@@ -68,7 +68,7 @@ pub(super) fn facts(asked: &Interruption, model: &Model) -> Vec<(String, Role)> 
             }
         });
         if let Some(found) = host(link).and_then(mixed_script_warning) {
-            facts.push((format!("the host mixes scripts and may imitate another: {found:?}"), Role::Danger));
+            facts.push((format!("the host mixes scripts and may imitate another: {found}"), Role::Danger));
         }
     }
     if let Some(resume) = &question.resume {

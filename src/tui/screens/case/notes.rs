@@ -165,7 +165,7 @@ fn place(sides: &Sides) -> String {
 }
 
 /// Where two texts hold the same value, that they do, and why they are not the same text.
-fn alike(diff: &Diff) -> Option<String> {
+pub(super) fn alike(diff: &Diff) -> Option<String> {
     if !diff.same_value() {
         return None;
     }

@@ -1,0 +1,271 @@
+//! A coordinator for the tests of screens: the real rules on a store in memory, answering what a script asks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use super::super::effect::{Ask, Effect, Source};
+use super::super::event::{Change, Comparison, Event, Reply, Text};
+use super::super::model::Link;
+use super::super::testing::Script;
+use crate::coordinator::{PayloadView, Shown, Submitted};
+use crate::domain::attention::{Reason, Stuck};
+use crate::domain::command::{self, Command};
+use crate::domain::diff::{Diff, Limits, Lines};
+use crate::domain::digest::{Scheme, digest};
+use crate::domain::envelope::parse;
+use crate::domain::ids::TaskId;
+use crate::domain::task::TaskState;
+use crate::domain::testing::{World, message, owner};
+
+/// See the module.
+pub(super) struct Stage {
+    pub(super) world: World,
+    raws: Vec<Arc<[u8]>>,
+    /// What the person may do; everything where nothing is said.
+    pub(super) may: BTreeMap<&'static str, bool>,
+    pub(super) own: Vec<u64>,
+    pub(super) stuck: Option<Stuck>,
+    /// Replies to decisions are lost after they were written.
+    pub(super) loses: bool,
+    /// Payloads that are not there.
+    pub(super) missing: Vec<u64>,
+    /// Every question that was put.
+    pub(super) log: Vec<Ask>,
+}
+
+impl Stage {
+    /// A task that runs under lease 1 of `researcher-a`.
+    pub(super) fn running() -> Stage {
+        let mut stage = Stage {
+            world: World::new(),
+            raws: Vec::new(),
+            may: BTreeMap::new(),
+            own: Vec::new(),
+            stuck: None,
+            loses: false,
+            missing: Vec::new(),
+            log: Vec::new(),
+        };
+        stage.say("task_request", "M-0", "req", json!({"goal": "Collect the revenue figures of 2025"}), json!({}));
+        stage.world.go(TaskState::Ready).unwrap();
+        stage.world.claim("researcher-a").unwrap();
+        stage
+    }
+
+    /// Two results in conflict, one of them delivered twice more.
+    pub(super) fn conflicted() -> Stage {
+        let mut stage = Stage::running();
+        stage.result("M-1", "researcher-a", "2026-11-30T11:59:58Z", facts(1_204_000, "10-K p. 31"), json!(["file:filings.csv"]));
+        stage.again("M-1");
+        stage.again("M-2");
+        let refs = json!([{"uri": "file:filings.csv", "digest": format!("sha256:{}", "ab".repeat(32)), "size": 4096}]);
+        stage.result("M-3", "researcher-b", "2026-11-30T11:59:40Z", facts(1_240_000, "press release"), refs);
+        stage
+    }
+
+    /// A task that waits for a person.
+    pub(super) fn waiting(question: Value) -> Stage {
+        let mut stage = Stage::running();
+        stage.say("human_request", "M-1", "q", question, json!({"sender": "researcher-a"}));
+        assert_eq!(stage.world.task().state, TaskState::WaitingHuman);
+        stage
+    }
+
+    /// A message about the task.
+    pub(super) fn say(&mut self, kind: &str, id: &str, key: &str, payload: Value, change: Value) {
+        self.put(message(kind, id, key, payload, change));
+    }
+
+    /// A result under the one key of the conflict.
+    pub(super) fn result(&mut self, id: &str, sender: &str, created: &str, payload: Value, refs: Value) {
+        let change = json!({"sender": sender, "created_at": created, "evidence_refs": refs, "lease_version": 1, "attempt": 1});
+        self.say("task_result", id, "R-7:T:attempt-1", payload, change);
+    }
+
+    fn again(&mut self, id: &str) {
+        let refs = json!(["file:filings.csv"]);
+        self.result(id, "researcher-a", "2026-11-30T11:59:58Z", facts(1_204_000, "10-K p. 31"), refs);
+    }
+
+    /// A result whose payload has exactly these bytes.
+    pub(super) fn raw_result(&mut self, id: &str, sender: &str, payload: &str) {
+        let marker = "\"the payload\"";
+        let digest = digest(Scheme::default(), payload.as_bytes()).unwrap();
+        let change = json!({"sender": sender, "lease_version": 1, "payload_digest": digest});
+        let raw = message("task_result", id, "R-7:T:attempt-1", json!("the payload"), change);
+        let raw = String::from_utf8(raw).unwrap().replacen(marker, payload, 1);
+        self.put(raw.into_bytes());
+    }
+
+    fn put(&mut self, raw: Vec<u8>) {
+        let admitted = self.world.admit(&raw);
+        assert!(admitted.arrival.is_some(), "{admitted:?}");
+        self.raws.push(raw.into());
+    }
+
+    /// The task as the coordinator shows it.
+    pub(super) fn shown(&self) -> Shown {
+        let task = self.world.task().clone();
+        let set = self.world.set();
+        let fits = |arrivals: &[u64]| -> Vec<Submitted> {
+            let stored = &self.world.log().stored;
+            let own = stored.iter().filter(|one| arrivals.contains(&one.submission.arrival));
+            own.cloned().map(Submitted::from).collect()
+        };
+        let reason = match task.state {
+            TaskState::NeedsReview => Some(Reason::NeedsReview),
+            TaskState::WaitingHuman => Some(Reason::WaitingHuman),
+            _ => self.stuck.map(|_| Reason::Stuck),
+        };
+        let waits = task.state.waits_for_a_record();
+        let mut may = BTreeMap::from([
+            ("decide", task.state == TaskState::NeedsReview),
+            ("answer", task.state == TaskState::WaitingHuman),
+            ("cancel", !task.state.is_terminal()),
+            ("supersede", task.state == TaskState::Ready && task.judged.is_some()),
+        ]);
+        may.extend(self.may.iter().map(|(name, may)| (*name, *may)));
+        let candidates = task.review.as_ref().map(|review| review.candidates()).unwrap_or_default();
+        Shown {
+            reason,
+            stuck: self.stuck,
+            since: reason.map(|_| task.entered_at),
+            candidates: fits(&candidates),
+            held_messages: fits(&task.held),
+            candidate_set_digest: (waits || task.judged.is_some()).then(|| set.digest().unwrap()),
+            candidate_set: set,
+            may,
+            own: self.own.clone(),
+            task,
+        }
+    }
+
+    fn payload(&self, arrival: u64) -> PayloadView {
+        if self.missing.contains(&arrival) {
+            let problem = Some("the content is behind a reference and was not fetched".to_owned());
+            return PayloadView { bytes: None, masked: false, verified: false, problem };
+        }
+        let raw = self.raws[usize::try_from(arrival).unwrap() - 1].clone();
+        let envelope = parse(raw, &self.world.rules.limits, Scheme::default()).unwrap();
+        let bytes = envelope.payload_bytes().map(Arc::from);
+        PayloadView { bytes, masked: false, verified: true, problem: None }
+    }
+
+    fn text(&self, arrival: u64, source: Source) -> Text {
+        let view = match source {
+            Source::Payload => self.payload(arrival),
+            Source::Envelope => {
+                let bytes = Some(self.raws[usize::try_from(arrival).unwrap() - 1].clone());
+                PayloadView { bytes, masked: false, verified: false, problem: None }
+            }
+        };
+        let lines = |index: fn(Arc<[u8]>) -> Result<Lines, crate::domain::diff::DiffError>| {
+            let bytes = view.bytes.clone().ok_or("not here")?;
+            index(bytes).map_err(|error| error.to_string())
+        };
+        let (pretty, raw) = (lines(Lines::pretty), lines(Lines::raw));
+        Text { view, pretty, raw }
+    }
+
+    fn compare(&self, a: u64, b: u64) -> Comparison {
+        let (a, b) = (self.payload(a), self.payload(b));
+        let diff = match (a.bytes.clone(), b.bytes.clone()) {
+            (Some(a), Some(b)) => {
+                Diff::new(a, b, &AtomicBool::new(false), Limits::default()).map_err(|error| error.to_string())
+            }
+            _ => Err("the content of a side is behind a reference and is not here".to_owned()),
+        };
+        Comparison { a, b, diff }
+    }
+
+    /// The reply to a question.
+    pub(super) fn reply(&mut self, ask: &Ask) -> Reply {
+        match ask {
+            Ask::Show(_) => Reply::Show(Box::new(self.shown())),
+            Ask::Compare(_, a, b) => Reply::Compare(Arc::new(self.compare(*a, *b))),
+            Ask::Payload(_, arrival) => Reply::Payload(self.payload(*arrival)),
+            Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
+            Ask::Timeline(_, after, limit) => {
+                let events = self.world.log().events.iter();
+                Reply::Timeline(events.filter(|event| event.revision > *after).take(*limit).cloned().collect())
+            }
+            Ask::Submissions(_, after, limit) => {
+                let stored = self.world.log().stored.iter().filter(|one| one.submission.arrival > *after);
+                Reply::Submissions(stored.take(*limit).cloned().map(Submitted::from).collect())
+            }
+            Ask::Decide(decision) => {
+                let mut decision = decision.clone();
+                decision.approval_id = format!("A-{}", self.world.records.len() + 1);
+                match self.world.submit(Command::Decide(decision), owner()) {
+                    Ok(_) if self.loses => Reply::Failed("the connection broke".to_owned()),
+                    Ok(command::Reply::Decided { outcome, record }) => Reply::Decide(outcome, record),
+                    Ok(other) => panic!("{other:?}"),
+                    Err(refusal) => Reply::Refused(Box::new(refusal)),
+                }
+            }
+            other => panic!("nobody asks this here: {other:?}"),
+        }
+    }
+
+    /// Answers until nothing is asked any more. Returns what else was wanted.
+    pub(super) fn serve(&mut self, script: &mut Script) -> Vec<Effect> {
+        let mut others = Vec::new();
+        loop {
+            let effects = script.effects();
+            if effects.is_empty() {
+                return others;
+            }
+            for effect in effects {
+                match effect {
+                    Effect::Ask(request, ask) => {
+                        let reply = self.reply(&ask);
+                        self.log.push(*ask);
+                        script.event(Event::Reply { request, reply });
+                    }
+                    other => others.push(other),
+                }
+            }
+        }
+    }
+
+    /// The decisions that were put.
+    pub(super) fn decisions(&self) -> Vec<&crate::domain::decision::Decision> {
+        let asks = self.log.iter();
+        asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None }).collect()
+    }
+}
+
+/// Says that the task changed.
+pub(super) fn news() -> Event {
+    Event::Feed(Change::News(vec![Some(TaskId::from("T"))]))
+}
+
+/// Says that the data is current.
+pub(super) fn live() -> Event {
+    Event::Feed(Change::Link(Link::Live))
+}
+
+/// A payload with many equal facts and a few that differ.
+pub(super) fn facts(revenue: i64, source: &str) -> Value {
+    let quarters: Vec<Value> = (1..=41).map(|q| json!({"quarter": q, "revenue": 300_000 + q})).collect();
+    json!({
+        "facts": quarters,
+        "total": revenue,
+        "source": source,
+        "note": format!("The figures were read from the {source} and added up by hand, twice, before they were sent here."),
+        "empty": if revenue > 1_220_000 { json!(null) } else { json!("") },
+        "currency": "EUR",
+    })
+}
+
+/// Text that would drive or fool a terminal.
+pub(super) const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}drowssap\u{200b}\u{e0041}\u{9b}31m\r\n";
+
+/// Whether a buffer holds nothing that could drive or fool a terminal.
+pub(super) fn is_clean(script: &Script) -> bool {
+    let bad = |char: char| char.is_control() || crate::domain::text::is_hidden(char);
+    script.buffer().content.iter().all(|cell| !cell.symbol().contains(bad))
+}
