@@ -135,11 +135,12 @@ impl Source {
         }
     }
 
-    fn from(self, sql: &mut Sql, now: i64) {
+    /// `latest` is `now`, or the latest beginning that rows beyond a cursor can have.
+    fn from(self, sql: &mut Sql, now: i64, latest: i64) {
         let now = |sql: &mut Sql, text: &str| {
             sql.push(text);
             sql.push("d.since <= ");
-            sql.bind(now);
+            sql.bind(latest);
             sql.push(" AND d.until > ");
             sql.bind(now);
         };
@@ -179,10 +180,20 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     sql.push(&format!("SELECT {}", source.item()));
     sql.push(if waits { ", d.reason, d.stuck, d.since, d.until, " } else { ", NULL, NULL, NULL, NULL, " });
     sql.push(&key.join(", "));
-    source.from(&mut sql, request.now.0);
     let down = request.order.descending != request.backwards;
-    if let Some(cursor) = &request.after {
-        let at = Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor)?;
+    let after = request
+        .after
+        .as_ref()
+        .map(|cursor| Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor));
+    let after = after.transpose()?;
+    let now = request.now.0;
+    // Going down in time, the engine would take the bound by `now` for its range and walk to the cursor from there.
+    let latest = match after.as_ref().and_then(|at| at.0.first()) {
+        Some(Value::Integer(since)) if down && by_docket_time(source, request.order.key) => now.min(*since),
+        _ => now,
+    };
+    source.from(&mut sql, now, latest);
+    if let Some(at) = after {
         sql.push(&format!(" AND ({}) {} (", key.join(", "), if down { "<" } else { ">" }));
         for (n, value) in at.0.into_iter().enumerate() {
             sql.push(if n == 0 { "" } else { ", " });
@@ -196,6 +207,11 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     sql.push(" LIMIT ");
     sql.bind(i64::try_from(request.limit.min(PAGE) + 1).unwrap_or(i64::MAX));
     Ok(sql)
+}
+
+/// Whether the first part of a row's key is when its docket row begins.
+fn by_docket_time(source: Source, order: OrderKey) -> bool {
+    order == OrderKey::Since && matches!(source, Source::Waiting(_) | Source::TasksWaiting { .. })
 }
 
 /// The sources of a scope. Where an order mixes what waits with what does not by time, each has an index of its own
