@@ -135,12 +135,12 @@ impl Source {
         }
     }
 
-    /// `latest` is `now`, or the latest beginning that rows beyond a cursor can have.
-    fn from(self, sql: &mut Sql, now: i64, latest: i64) {
+    /// With `by_cursor`, the bound by `now` is kept from the range that the engine takes from an index.
+    fn from(self, sql: &mut Sql, now: i64, by_cursor: bool) {
         let now = |sql: &mut Sql, text: &str| {
             sql.push(text);
-            sql.push("d.since <= ");
-            sql.bind(latest);
+            sql.push(if by_cursor { "+d.since <= " } else { "d.since <= " });
+            sql.bind(now);
             sql.push(" AND d.until > ");
             sql.bind(now);
         };
@@ -186,13 +186,9 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
         .as_ref()
         .map(|cursor| Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor));
     let after = after.transpose()?;
-    let now = request.now.0;
     // Going down in time, the engine would take the bound by `now` for its range and walk to the cursor from there.
-    let latest = match after.as_ref().and_then(|at| at.0.first()) {
-        Some(Value::Integer(since)) if down && by_docket_time(source, request.order.key) => now.min(*since),
-        _ => now,
-    };
-    source.from(&mut sql, now, latest);
+    let by_cursor = down && after.is_some() && by_docket_time(source, request.order.key);
+    source.from(&mut sql, request.now.0, by_cursor);
     if let Some(at) = after {
         sql.push(&format!(" AND ({}) {} (", key.join(", "), if down { "<" } else { ">" }));
         for (n, value) in at.0.into_iter().enumerate() {
