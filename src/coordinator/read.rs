@@ -196,6 +196,10 @@ impl<S: Store> Local<S> {
         let mut task = self.visible(id).await?;
         let stored = self.store.submissions_of(id, &judged_arrivals(&task)).await?;
         let mut candidate_set = CandidateSet::of(&task, &stored);
+        if let Some(arrival) = candidate_set.missing(&task) {
+            let why = format!("{id:?} has a side #{arrival} that is not in the store any more");
+            return Err(super::StoreError::Damaged(why).into());
+        }
         let judgeable = candidate_set.sides().next().is_some() || candidate_set.interruption.is_some();
         let candidate_set_digest = candidate_set.digest().ok().filter(|_| judgeable);
         let now = self.now();
