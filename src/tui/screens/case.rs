@@ -19,10 +19,6 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::Event;
-use super::super::model::Model;
 use super::answer::Answer;
 use super::decision::{Decision, Draft, Seen};
 use super::reading::Reading;
@@ -31,6 +27,10 @@ use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
 use crate::domain::task::TaskState;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::Event;
+use crate::tui::model::Model;
 use checks::Checks;
 use columns::Set;
 pub(super) use panes::stack;
@@ -118,7 +118,7 @@ impl Case {
     fn decide(&self, ctx: &mut Ctx<'_>) {
         let Some(shown) = self.reading.shown() else { return ctx.toast("the task is not read yet") };
         if !self.news().is_empty() {
-            return ctx.toast("a side arrived while you read: take note of it first (c)");
+            return ctx.toast("a side arrived while you read: acknowledge it first");
         }
         if self.reading.is_asking() {
             return ctx.toast("the task changed and is being read again");
@@ -196,6 +196,13 @@ impl Layer for Case {
                 (Action::Answer, "answer"),
                 (Action::Timeline, "timeline"),
                 (Action::Details, "details"),
+            ];
+        }
+        if !self.news().is_empty() {
+            return &[
+                (Action::Acknowledge, "acknowledge"),
+                (Action::Details, "details"),
+                (Action::NextPair, "pair"),
             ];
         }
         &[

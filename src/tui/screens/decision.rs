@@ -16,12 +16,6 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::{Code, Event, Key};
-use super::super::model::Model;
-use super::super::widgets::form::Scroll;
-use super::super::widgets::input::Field;
 use super::case::checks::Checks;
 use super::case::columns::{self, Column, Set};
 use super::reading::Reading;
@@ -32,6 +26,12 @@ use crate::domain::decision::{Decision as Asked, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
 use crate::domain::task::TaskState;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::model::Model;
+use crate::tui::widgets::form::Scroll;
+use crate::tui::widgets::input::Field;
 
 /// A reason as far as it is written, kept by the screen below.
 pub(super) type Draft = Rc<RefCell<String>>;

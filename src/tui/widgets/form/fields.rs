@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::super::event::{Code, Key};
-use super::super::super::theme::{Role, Theme};
 use super::super::ink;
 use super::super::input::Field as Input;
 use super::Sheet;
 use crate::domain::form::{Entry, Field, FieldError, Form, Kind};
 use crate::domain::text::reveal;
+use crate::tui::event::{Code, Key};
+use crate::tui::theme::{Role, Theme};
 
 /// How one field is filled in.
 #[derive(Clone, Debug)]
