@@ -363,8 +363,8 @@ impl Layer for Answer {
         &[
             (Action::NextField, "next"),
             (Action::Choose, "choose"),
-            (Action::Preview, "preview"),
             (Action::Submit, "send"),
+            (Action::Preview, "preview"),
             (Action::Copy, "copy link"),
         ]
     }

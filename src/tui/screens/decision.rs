@@ -89,6 +89,8 @@ pub struct Decision {
     supersedes: Option<String>,
     sending: Sending,
     scroll: Scroll,
+    /// Going back was asked for over a reason that nobody else keeps.
+    leaving: bool,
     size: (u16, u16),
 }
 
@@ -111,6 +113,7 @@ impl Decision {
             supersedes: None,
             sending: Sending::new(),
             scroll: Scroll::Focus,
+            leaving: false,
             size: (0, 0),
         }
     }
@@ -344,8 +347,8 @@ impl Layer for Decision {
         &[
             (Action::ToggleUphold, "choose"),
             (Action::NextField, "next"),
-            (Action::Preview, "record"),
             (Action::Submit, "send"),
+            (Action::Preview, "record"),
         ]
     }
 
@@ -358,8 +361,14 @@ impl Layer for Decision {
         if self.on_done(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
+        let left = std::mem::take(&mut self.leaving);
+        let lost = self.seen.is_none() && !self.reason.is_empty() && self.sending.record().is_none();
         let many = self.choices().len();
         match action {
+            Action::Back if lost && !left => {
+                self.leaving = true;
+                ctx.toast("a reason is written here: going back again drops it");
+            }
             Action::Down if self.focus == Focus::Choices => {
                 self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
             }

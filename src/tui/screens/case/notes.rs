@@ -21,7 +21,7 @@ impl Case {
         left.push(Span::styled(format!("  {state}"), theme.style(Role::Warning)));
         left.push(Span::styled(format!("  v{}  trace ", shown.task.state_version), theme.style(Role::Muted)));
         left.extend(ink::spans(&shown.task.trace_id, Style::new(), theme));
-        if let Some(set) = self.sets.get(self.set) {
+        if let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) {
             let nth = match self.sets.len() {
                 1 => String::new(),
                 many => format!(" {} of {many}", self.set + 1),
@@ -29,7 +29,7 @@ impl Case {
             left.push(Span::styled(format!("  intent{nth} "), theme.style(Role::Muted)));
             left.extend(ink::spans(&set.intent.idempotency_key, Style::new(), theme));
         }
-        let right = if self.sets.is_empty() { String::new() } else { place(&self.sides) };
+        let right = if self.compares() { place(&self.sides) } else { String::new() };
         let room = width.saturating_sub(right.chars().count() + 2);
         if room < width / 3 {
             return Line::from(ink::fit(left, width, false));

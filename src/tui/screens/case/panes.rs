@@ -60,7 +60,7 @@ impl Case {
         let mut rest = area;
         let mut parts = Parts { wide: area.width >= WIDE, ..Parts::default() };
         parts.title = take(&mut rest, 1);
-        let Some(set) = self.sets.get(self.set) else {
+        let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) else {
             let facts = u16::try_from(self.fact_lines(usize::from(area.width), &Theme::bare(), model).len())
                 .unwrap_or(u16::MAX);
             parts.notes = take(&mut rest, facts.min(area.height.saturating_mul(3) / 5));
@@ -119,7 +119,7 @@ impl Case {
         let parts = self.parts(area, view.model);
         let width = usize::from(area.width);
         self.title(width, theme).render(parts.title, frame.buffer_mut());
-        if self.sets.is_empty() {
+        if !self.compares() {
             return self.paint_task(frame, &parts, view);
         }
         let notes = self.note_lines(width, usize::from(parts.notes.height), theme);

@@ -115,11 +115,13 @@ impl TaskView {
     }
 
     /// Opens the payload of the selected submission.
-    pub(super) fn open(&self, id: &TaskId, ctx: &mut Ctx<'_>) {
-        let Some(arrival) = self.list.selected() else { return };
+    /// Returns its arrival.
+    pub(super) fn open(&self, id: &TaskId, ctx: &mut Ctx<'_>) -> Option<u64> {
+        let arrival = self.list.selected()?;
         let kind = Held(&self.all, false).row(arrival).and_then(|row| self.all.get(row));
         let kind = kind.map_or("", |one| one.submission.kind.as_str());
         ctx.push(Viewer::of(format!("#{arrival} {kind}"), id.clone(), *arrival, Source::Payload, None));
+        Some(*arrival)
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {

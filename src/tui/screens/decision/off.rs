@@ -29,7 +29,7 @@ impl Decision {
     }
 
     /// Nothing waits for a decision.
-    fn closed(&self, shown: &Shown) -> Option<String> {
+    pub(super) fn closed(&self, shown: &Shown) -> Option<String> {
         let task = &shown.task;
         if task.state.waits_for_a_record() || self.supersedes.is_some() {
             return None;

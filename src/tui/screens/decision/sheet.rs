@@ -18,7 +18,7 @@ use crate::tui::widgets::ink;
 
 /// Where the dialog stands in the body.
 fn place(body: Rect) -> Rect {
-    centred(body, 96, body.height)
+    centred(body, 118, body.height)
 }
 
 /// Rows kept for what is in the way, at the bottom.
@@ -114,7 +114,7 @@ impl Decision {
             sheet.lines(told);
             return sheet;
         }
-        let Some(_) = self.reading.shown() else {
+        let Some(shown) = self.reading.shown() else {
             let (text, role) = match (self.reading.problem(), self.reading.waiting()) {
                 (Some(why), _) => (why.to_owned(), Role::Danger),
                 (None, Some(waiting)) => (format!("reading {}", waiting.mark(model.now.run)), Role::Muted),
@@ -127,14 +127,23 @@ impl Decision {
             // What came of the last try is read first.
             sheet.lines(told).lines([Line::default()]);
         }
-        self.add_choices(&mut sheet, width, theme);
-        sheet.lines([Line::default()]);
-        sheet.lines(self.consequences(width, theme, model));
+        let closed = self.closed(shown);
+        if let Some(why) = &closed {
+            // There is nothing to choose; what was written stays.
+            sheet.lines(ink::paragraph(why, theme.style(Role::Warning), width, 6, theme));
+        } else {
+            self.add_choices(&mut sheet, width, theme);
+            sheet.lines([Line::default()]);
+            sheet.lines(self.consequences(width, theme, model));
+        }
         sheet.lines([Line::default()]);
         let label = |text: &str| {
             Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false))
         };
         sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
+        if closed.is_some() {
+            return sheet;
+        }
         sheet.input(
             label("Resume from (may be left out: then the new record's id)"),
             &self.resume,

@@ -141,7 +141,7 @@ fn enter_paste_and_a_wrong_confirmation_decide_nothing() {
     press(&mut stage, &mut script, "000000<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains(&format!("type {digest} to confirm")), "{}", script.screen());
-    press(&mut stage, &mut script, &format!("<ctrl-u>{digest}<enter>"));
+    press(&mut stage, &mut script, &format!("{}{digest}<enter>", "<backspace>".repeat(6)));
     assert!(stage.decisions().is_empty());
 }
 

@@ -67,7 +67,7 @@ fn repeats_are_folded_with_their_count_and_unfold() {
     );
     press(&mut stage, &mut script, "x");
     let screen = script.screen();
-    assert!(screen.contains("duplicate M-2, repeats #2") && !screen.contains('×'), "{screen}");
+    assert!(screen.contains("duplicate M-2, repeats #2") && !screen.contains("×2"), "{screen}");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn kinds_and_words_filter_and_the_way_of_telling_time_changes() {
     assert!(screen.contains("researcher-b") && !screen.contains("researcher-a"), "{screen}");
     press(&mut stage, &mut script, "cc");
     assert!(script.screen().contains("4m ago"), "{}", script.screen());
-    press(&mut stage, &mut script, "/<ctrl-u>x<esc>");
+    press(&mut stage, &mut script, "/x<esc>");
     assert!(script.screen().contains("researcher-b"), "a filter that is left changes nothing");
 }
 
@@ -91,13 +91,15 @@ fn kinds_and_words_filter_and_the_way_of_telling_time_changes() {
 fn the_original_envelope_is_opened_also_for_a_repeat() {
     let mut stage = decided();
     let mut script = opened(&mut stage, 120, 40);
-    press(&mut stage, &mut script, "/M-1<enter>gj<enter>");
+    press(&mut stage, &mut script, "/M-1<enter>");
+    press(&mut stage, &mut script, "gj<enter>");
     let screen = script.screen();
     assert!(
         screen.contains("envelope #2, which #3 repeats") && screen.contains("\"message_id\": \"M-1\""),
         "{screen}"
     );
-    press(&mut stage, &mut script, "<esc>/DECIDED<enter><enter>");
+    press(&mut stage, &mut script, "<esc>/<backspace><backspace><backspace>DECIDED<enter>");
+    press(&mut stage, &mut script, "<enter>");
     assert!(script.screen().contains("\"approval_id\": \"A-1\""), "{}", script.screen());
 }
 
@@ -113,7 +115,7 @@ fn gaps_are_marked() {
     );
     let mut script = opened(&mut stage, 120, 40);
     let screen = script.screen();
-    assert!(screen.contains("! its claimed time contradicts its arrival, no lease"), "{screen}");
+    assert!(screen.contains("! claimed time contradicts arrival, no lease"), "{screen}");
     stage.world.now = Timestamp(T0.0 - 60_000);
     stage.say("task_result", "M-2", "k", json!(2), json!({"sender": "researcher-a", "lease_version": 1}));
     script.event(news());
