@@ -3,8 +3,10 @@
 mod checkpoint;
 mod connect;
 mod filter;
+mod load;
 mod log;
 mod page;
+mod project;
 mod quarantine;
 mod readers;
 mod schema;

@@ -22,6 +22,8 @@ use crate::tui::{picture, runtime};
 pub struct Script {
     app: App,
     terminal: Terminal<TestBackend>,
+    /// The last frame, whole: the backend is only told what changed, and keeps what a wide character covers.
+    shown: Buffer,
     run: Duration,
     effects: Vec<Effect>,
 }
@@ -48,7 +50,8 @@ impl Script {
         );
         let backend = TestBackend::new(width, height);
         let Ok(terminal) = Terminal::new(backend);
-        let mut script = Script { app, terminal, run: Duration::ZERO, effects: Vec::new() };
+        let mut script =
+            Script { app, terminal, shown: Buffer::default(), run: Duration::ZERO, effects: Vec::new() };
         script.effects = script.app.opening();
         script.paint();
         script
@@ -93,7 +96,8 @@ impl Script {
     }
 
     fn paint(&mut self) {
-        let Ok(_) = self.terminal.draw(|frame| self.app.view(frame));
+        let Ok(frame) = self.terminal.draw(|frame| self.app.view(frame));
+        self.shown = frame.buffer.clone();
         self.app.painted(self.run);
     }
 
@@ -128,7 +132,7 @@ impl Script {
 
     /// The cells on the screen.
     pub fn buffer(&self) -> &Buffer {
-        self.terminal.backend().buffer()
+        &self.shown
     }
 
     /// The screen as text, one line a row, blanks at the ends left out.

@@ -471,7 +471,7 @@ const JUDGE: Offers = &[
     (Action::Decide, "decide"),
     (Action::Timeline, "timeline"),
     (Action::Filter, "filter"),
-    (Action::NextTab, "tab"),
+    (Action::NextTab, "next list"),
     (Action::Sort, "sort"),
     (Action::Approvals, "approvals"),
 ];
@@ -480,7 +480,7 @@ const ANSWER: Offers = &[
     (Action::Decide, "decide"),
     (Action::Timeline, "timeline"),
     (Action::Filter, "filter"),
-    (Action::NextTab, "tab"),
+    (Action::NextTab, "next list"),
     (Action::Sort, "sort"),
     (Action::Approvals, "approvals"),
 ];
@@ -488,7 +488,7 @@ const LOOK: Offers = &[
     (Action::Open, "open"),
     (Action::Timeline, "timeline"),
     (Action::Filter, "filter"),
-    (Action::NextTab, "tab"),
+    (Action::NextTab, "next list"),
     (Action::Sort, "sort"),
     (Action::Approvals, "approvals"),
     (Action::Quarantine, "quarantine"),

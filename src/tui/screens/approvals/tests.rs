@@ -1,1 +1,155 @@
-//! Key scripts on approvals.
+//! Key scripts on the ledger, with records made up here.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::*;
+use crate::coordinator::Status;
+use crate::domain::actor::Principal;
+use crate::domain::ledger::{Head, Problem, ProblemKind, Record};
+use crate::tui::testing::Script;
+use crate::tui::theme::Depth;
+
+fn digest(of: u64) -> String {
+    format!("sha256:{of:064x}")
+}
+
+fn approval(sequence: u64) -> Approval {
+    let side = json!({
+        "intent": {"task_id": "T-2", "class": "outcome", "idempotency_key": "R-7:T-2:1"},
+        "message_id": "M-\u{202e}3", "arrival": 3, "sender": "researcher-a\u{1b}[2J", "type": "task_result",
+        "payload_digest": digest(7), "digest_scheme": "jcs-sha256/1", "verification": "verified",
+        "evidence_refs": ["https://example.org/filing"], "trusted": false
+    });
+    let corrects = (sequence == 2).then(|| "A-1".to_owned());
+    let record: Record = serde_json::from_value(json!({
+        "schema_version": "1", "store_id": "S-1", "sequence": sequence, "approval_id": format!("A-{sequence}"),
+        "approval_version": 1, "supersedes": corrects, "task_id": format!("T-{}", sequence / 2 * 2), "trace_id": "R-7",
+        "decision": "ready", "from_state": "needs_review", "to_state": "ready", "state_version_before": 4,
+        "state_version_after": 5, "candidates": [side], "held": [], "candidate_set_digest": digest(8),
+        "set_seen": "digest", "upheld": [3], "evidence_opened": [], "resume": {"idempotency_key": "R-7:T-2:1"},
+        "reason": "The filing says so\u{200b}.", "endorsements": [],
+        "principal": {"subject": "ann", "issuer": "local", "method": "file", "roles": ["reviewer"]},
+        "policy": {"id": "default", "version": 1, "quorum": 1}, "decided_at": "2026-11-30T12:04:00.000Z",
+        "previous_record_digest": digest(sequence - 1), "record_digest": digest(sequence)
+    }))
+    .unwrap();
+    Approval { record: Box::new(record), bytes: Vec::new() }
+}
+
+fn answer(script: &mut Script, head: u64, report: &Report) {
+    loop {
+        let effects = script.effects();
+        if effects.is_empty() {
+            return;
+        }
+        for effect in effects {
+            let Effect::Ask(request, ask) = effect else { continue };
+            let reply = match *ask {
+                Ask::Status => Reply::Status(Box::new(Status {
+                    name: "store.db".into(),
+                    store_id: "S-1".into(),
+                    principal: Principal::owner("ann"),
+                    link: crate::coordinator::Link::Live,
+                    head: Head { store_id: "S-1".into(), sequence: head, record_digest: None },
+                    events: 9,
+                    mismatch: None,
+                    write_failure: None,
+                })),
+                Ask::Approvals(task, after, limit) => {
+                    assert!(limit <= 1000);
+                    let all = (after + 1..=head).map(approval);
+                    let fits = all.filter(|a| task.as_ref().is_none_or(|task| *task == a.record.task_id));
+                    Reply::Approvals(fits.take(limit).collect())
+                }
+                Ask::Verify => Reply::Verify(report.clone()),
+                other => panic!("{other:?}"),
+            };
+            script.event(Event::Reply { request, reply });
+        }
+    }
+}
+
+fn good() -> Report {
+    Report { ok: true, records: 3, head: digest(3).parse().ok(), problem: None }
+}
+
+#[test]
+fn sizes_and_depths() {
+    for (name, width, height) in
+        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
+    {
+        let mut script = Script::new(Approvals::new(None), width, height);
+        answer(&mut script, 3, &good());
+        script.keys("jV");
+        answer(&mut script, 3, &good());
+        assert_snapshot!(format!("list_{name}"), script.screen());
+        script.keys("<enter>");
+        answer(&mut script, 3, &good());
+        assert_snapshot!(format!("record_{name}"), script.screen());
+        assert!(!script.screen().contains(['\u{202e}', '\u{200b}', '\u{1b}']));
+    }
+    for (name, theme, depth) in [
+        ("true_colour", "default-dark", Depth::True),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("mono", "mono", Depth::Mono),
+    ] {
+        let mut script = Script::themed(Approvals::new(None), 80, 24, theme, depth);
+        answer(&mut script, 3, &good());
+        assert_snapshot!(name, script.styles());
+    }
+}
+
+#[test]
+fn the_newest_comes_first_and_the_first_record_is_one_key_away() {
+    let mut script = Script::new(Approvals::new(None), 80, 24);
+    answer(&mut script, 100_000, &good());
+    let screen = script.screen();
+    assert!(
+        screen.lines().any(|line| line.starts_with("▌") && line.contains(" 100000  T-100000")),
+        "{screen}"
+    );
+    script.keys("G");
+    answer(&mut script, 100_000, &good());
+    assert!(
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 1  T-0 ")),
+        "{}",
+        script.screen()
+    );
+    for _ in 0..500 {
+        script.keys("k");
+        answer(&mut script, 100_000, &good());
+    }
+    assert!(
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 501  T-500 ")),
+        "{}",
+        script.screen()
+    );
+}
+
+#[test]
+fn supersession_is_shown_both_ways_and_the_digest_is_copied_whole() {
+    let mut script = Script::new(Approvals::new(Some(TaskId("T-2".into()))), 120, 60);
+    answer(&mut script, 5, &good());
+    assert!(
+        script.screen().contains("Approvals of T-2 · oldest first") && script.screen().contains("ready ↺")
+    );
+    script.keys("<enter>");
+    answer(&mut script, 5, &good());
+    assert!(script.screen().contains("corrects        A-1"), "{}", script.screen());
+    script.keys("Y");
+    assert_eq!(script.effects(), [Effect::Copy(digest(2))]);
+}
+
+#[test]
+fn the_first_problem_is_named() {
+    let problem =
+        Problem { sequence: 2, kind: ProblemKind::Altered, message: "its content has another digest".into() };
+    let report = Report { ok: false, records: 1, head: digest(1).parse().ok(), problem: Some(problem) };
+    let mut script = Script::new(Approvals::new(None), 120, 24);
+    answer(&mut script, 3, &report);
+    script.keys("V");
+    answer(&mut script, 3, &report);
+    let said = "✗ not verified: record 2 altered: its content has another digest";
+    assert!(script.screen().contains(said), "{}", script.screen());
+}

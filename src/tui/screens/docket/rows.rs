@@ -147,8 +147,8 @@ pub(super) fn deadline(at: Timestamp, now: Timestamp) -> (String, Role) {
 
 const WIDE: &[Column] = &[
     Column { title: "why", least: 14, most: 14, rank: 1, right: false },
-    Column { title: "task", least: 7, most: 16, rank: 0, right: false },
-    Column { title: "asks", least: 28, most: u16::MAX, rank: 2, right: false },
+    Column { title: "task", least: 7, most: 12, rank: 0, right: false },
+    Column { title: "asks", least: 34, most: u16::MAX, rank: 2, right: false },
     Column { title: "age", least: 8, most: 8, rank: 3, right: true },
     Column { title: "deadline", least: 10, most: 10, rank: 4, right: true },
     Column { title: "prio", least: 6, most: 6, rank: 5, right: true },
@@ -158,7 +158,7 @@ const WIDE: &[Column] = &[
 
 const NARROW: &[Column] = &[
     Column { title: "why", least: 8, most: 8, rank: 1, right: false },
-    Column { title: "task", least: 6, most: 10, rank: 0, right: false },
+    Column { title: "task", least: 6, most: 8, rank: 0, right: false },
     Column { title: "asks", least: 8, most: u16::MAX, rank: 2, right: false },
     Column { title: "age", least: 7, most: 7, rank: 3, right: true },
 ];

@@ -49,7 +49,7 @@ impl Docket {
         let mut preview = None;
         if self.previews && !self.in_quarantine() {
             if area.width >= BESIDE {
-                let wide = (area.width * 2 / 5).clamp(44, 72);
+                let wide = (area.width.saturating_mul(3) / 8).clamp(44, 80);
                 preview = Some(Rect { x: rest.right().saturating_sub(wide), width: wide, ..rest });
                 rest.width = rest.width.saturating_sub(wide);
             } else if area.height >= BELOW {
