@@ -220,7 +220,9 @@ impl Layer for Approvals {
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match (action, self.pages.selected()) {
             (Action::Open, Some(item)) => ctx.push(Opened::new(item.sequence)),
-            (Action::Supersede, Some(item)) => ctx.push(Decision::new(item.task.clone())),
+            (Action::Supersede, Some(item)) => {
+                ctx.push(Decision::new(item.task.clone()).superseding(item.approval_id.clone()));
+            }
             (Action::Copy, Some(item)) => ctx.effect(Effect::Copy(item.approval_id.clone())),
             (Action::CopyDigest, Some(item)) => ctx.effect(Effect::Copy(item.digest.to_string())),
             (Action::Verify, _) if self.verifying.is_none() => {

@@ -16,12 +16,6 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::{Code, Event, Key};
-use super::super::model::Model;
-use super::super::widgets::form::Scroll;
-use super::super::widgets::input::Field;
 use super::case::checks::Checks;
 use super::case::columns::{self, Column, Set};
 use super::reading::Reading;
@@ -32,6 +26,12 @@ use crate::domain::decision::{Decision as Asked, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
 use crate::domain::task::TaskState;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::model::Model;
+use crate::tui::widgets::form::Scroll;
+use crate::tui::widgets::input::Field;
 
 /// A reason as far as it is written, kept by the screen below.
 pub(super) type Draft = Rc<RefCell<String>>;
@@ -89,6 +89,8 @@ pub struct Decision {
     supersedes: Option<String>,
     sending: Sending,
     scroll: Scroll,
+    /// Going back was asked for over a reason that nobody else keeps.
+    leaving: bool,
     size: (u16, u16),
 }
 
@@ -111,6 +113,7 @@ impl Decision {
             supersedes: None,
             sending: Sending::new(),
             scroll: Scroll::Focus,
+            leaving: false,
             size: (0, 0),
         }
     }
@@ -345,8 +348,8 @@ impl Layer for Decision {
         &[
             (Action::ToggleUphold, "choose"),
             (Action::NextField, "next"),
-            (Action::Preview, "record"),
             (Action::Submit, "send"),
+            (Action::Preview, "record"),
         ]
     }
 
@@ -359,8 +362,14 @@ impl Layer for Decision {
         if self.on_done(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
+        let left = std::mem::take(&mut self.leaving);
+        let lost = self.seen.is_none() && !self.reason.is_empty() && self.sending.record().is_none();
         let many = self.choices().len();
         match action {
+            Action::Back if lost && !left => {
+                self.leaving = true;
+                ctx.toast("a reason is written here: going back again drops it");
+            }
             Action::Down if self.focus == Focus::Choices => {
                 self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
             }

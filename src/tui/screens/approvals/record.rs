@@ -191,7 +191,9 @@ impl Layer for Opened {
             (Action::Copy | Action::CopyDigest, Some(record)) => {
                 ctx.effect(Effect::Copy(record.record_digest.to_string()));
             }
-            (Action::Supersede, Some(record)) => ctx.push(Decision::new(record.task_id.clone())),
+            (Action::Supersede, Some(record)) => {
+                ctx.push(Decision::new(record.task_id.clone()).superseding(record.approval_id.clone()));
+            }
             _ => match movement(action) {
                 Some(movement) => self.pager.go(&self.lines, movement),
                 None => return Outcome::Ignored,

@@ -129,7 +129,7 @@ pub(in super::super) fn words(event: &Event) -> Words {
 fn delivered(d: &Delivery) -> Words {
     let what = match &d.submission {
         Some(s) => s.kind.as_str().to_owned(),
-        None => "message".to_owned(),
+        None => "repeat".to_owned(),
     };
     let mut about = format!("{} {}", d.outcome.as_str().to_uppercase(), d.message_id);
     if matches!(d.outcome, Outcome::Accepted | Outcome::Duplicate) {
@@ -147,14 +147,14 @@ fn delivered(d: &Delivery) -> Words {
             about.push_str(&format!(", attempt {attempt}"));
         }
     }
-    if d.submitted_by != d.sender {
-        about.push_str(&format!(", delivered by {}", d.submitted_by));
-    }
     if let Some(change) = &d.scheme_change {
         about.push_str(&format!(", scheme {} for {}", change.to.as_str(), change.from.as_str()));
     }
     if let Some(conflict) = &d.conflict {
         about.push_str(&format!(": {}", conflict.why));
+    }
+    if d.submitted_by != d.sender {
+        about.push_str(&format!(", delivered by {}", d.submitted_by));
     }
     Words { kind: Kind::Message, what, who: d.sender.clone(), about }
 }
@@ -180,7 +180,7 @@ impl Before {
                     if self.claimed.is_some_and(|before| s.created_at < before)
                         || s.created_at > s.received_at
                     {
-                        odd.push("its claimed time contradicts its arrival");
+                        odd.push("claimed time contradicts arrival");
                     }
                     self.claimed = self.claimed.max(Some(s.created_at));
                     if s.class == Class::Outcome && s.lease_version.is_none() {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::super::event::{Code, Key};
-use super::super::super::theme::{Role, Theme};
 use super::super::ink;
 use super::super::input::Field as Input;
 use super::Sheet;
 use crate::domain::form::{Entry, Field, FieldError, Form, Kind};
 use crate::domain::text::reveal;
+use crate::tui::event::{Code, Key};
+use crate::tui::theme::{Role, Theme};
 
 /// How one field is filled in.
 #[derive(Clone, Debug)]
@@ -186,10 +186,10 @@ impl Fields {
             }
             match control {
                 Control::Text(input) => {
-                    sheet.input(label(field, width, theme), input, mine);
+                    sheet.input(label(field, mine, width, theme), input, mine);
                 }
                 other => {
-                    let lines = std::iter::once(label(field, width, theme));
+                    let lines = std::iter::once(label(field, mine, width, theme));
                     let lines = lines.chain(options(field, other, mine, width, theme));
                     if mine {
                         sheet.focused(lines)
@@ -240,9 +240,13 @@ fn control(field: &Field) -> Control {
 }
 
 /// `Region (required, one of 3)`.
-fn label(field: &Field, width: usize, theme: &Theme) -> Line<'static> {
+fn label(field: &Field, mine: bool, width: usize, theme: &Theme) -> Line<'static> {
     let name = field.title.as_ref().unwrap_or(&field.name);
-    let mut line = ink::spans(name.raw(), theme.style(Role::Title), theme);
+    let mut line = Vec::new();
+    if mine {
+        line.push(Span::styled("▸ ", theme.style(Role::Accent)));
+    }
+    line.extend(ink::spans(name.raw(), theme.style(Role::Title), theme));
     let must = if field.required { "required" } else { "may be left out" };
     line.push(Span::styled(format!("  ({must}, {})", takes(field)), theme.style(Role::Muted)));
     Line::from(ink::fit(line, width, false))
