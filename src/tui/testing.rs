@@ -50,7 +50,8 @@ impl Script {
         );
         let backend = TestBackend::new(width, height);
         let Ok(terminal) = Terminal::new(backend);
-        let mut script = Script { app, terminal, shown: Buffer::default(), run: Duration::ZERO, effects: Vec::new() };
+        let mut script =
+            Script { app, terminal, shown: Buffer::default(), run: Duration::ZERO, effects: Vec::new() };
         script.effects = script.app.opening();
         script.paint();
         script

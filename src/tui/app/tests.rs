@@ -27,7 +27,7 @@ impl Layer for Probe {
         if self.typing {
             &[Scope::Line, Scope::Field, Scope::Always]
         } else {
-            &[Scope::Quarantine, Scope::List, Scope::Global, Scope::Always]
+            &[Scope::Agents, Scope::List, Scope::Global, Scope::Always]
         }
     }
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {

@@ -263,9 +263,10 @@ impl Docket {
         match reply {
             Reply::List(page) if self.pages.waits_for(request) => {
                 let rows = page.rows.iter().cloned().map(Item::new).collect();
-                if let Some(gone) = self.pages.take(request, rows, page.more) {
-                    let (Known::Task(name) | Known::Entry(name)) = &gone;
-                    ctx.toast(format!("{} is no longer in this place", reveal(name)));
+                let gone = self.pages.take(request, rows, page.more);
+                // Below another screen nobody looks at the list.
+                if let Some(Known::Task(name) | Known::Entry(name)) = gone.filter(|_| ctx.on_top) {
+                    ctx.toast(format!("{} no longer waits in this place", reveal(&name)));
                 }
                 self.look();
             }

@@ -49,7 +49,13 @@ impl Stage {
             missing: Vec::new(),
             log: Vec::new(),
         };
-        stage.say("task_request", "M-0", "req", json!({"goal": "Collect the revenue figures of 2025"}), json!({}));
+        stage.say(
+            "task_request",
+            "M-0",
+            "req",
+            json!({"goal": "Collect the revenue figures of 2025"}),
+            json!({}),
+        );
         stage.world.go(TaskState::Ready).unwrap();
         stage.world.claim("researcher-a").unwrap();
         stage
@@ -58,7 +64,13 @@ impl Stage {
     /// Two results in conflict, one of them delivered twice more.
     pub(super) fn conflicted() -> Stage {
         let mut stage = Stage::running();
-        stage.result("M-1", "researcher-a", "2026-11-30T11:59:58Z", facts(1_204_000, "10-K p. 31"), json!(["file:filings.csv"]));
+        stage.result(
+            "M-1",
+            "researcher-a",
+            "2026-11-30T11:59:58Z",
+            facts(1_204_000, "10-K p. 31"),
+            json!(["file:filings.csv"]),
+        );
         stage.again("M-1");
         stage.again("M-2");
         let refs = json!([{"uri": "file:filings.csv", "digest": format!("sha256:{}", "ab".repeat(32)), "size": 4096}]);
@@ -190,7 +202,9 @@ impl Stage {
             Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
             Ask::Timeline(_, after, limit) => {
                 let events = self.world.log().events.iter();
-                Reply::Timeline(events.filter(|event| event.revision > *after).take(*limit).cloned().collect())
+                Reply::Timeline(
+                    events.filter(|event| event.revision > *after).take(*limit).cloned().collect(),
+                )
             }
             Ask::Submissions(_, after, limit) => {
                 let stored = self.world.log().stored.iter().filter(|one| one.submission.arrival > *after);
@@ -234,7 +248,8 @@ impl Stage {
     /// The decisions that were put.
     pub(super) fn decisions(&self) -> Vec<&crate::domain::decision::Decision> {
         let asks = self.log.iter();
-        asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None }).collect()
+        asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None })
+            .collect()
     }
 }
 

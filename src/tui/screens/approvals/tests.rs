@@ -76,7 +76,9 @@ fn good() -> Report {
 
 #[test]
 fn sizes_and_depths() {
-    for (name, width, height) in [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)] {
+    for (name, width, height) in
+        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
+    {
         let mut script = Script::new(Approvals::new(None), width, height);
         answer(&mut script, 3, &good());
         script.keys("jV");
@@ -87,9 +89,11 @@ fn sizes_and_depths() {
         assert_snapshot!(format!("record_{name}"), script.screen());
         assert!(!script.screen().contains(['\u{202e}', '\u{200b}', '\u{1b}']));
     }
-    for (name, theme, depth) in
-        [("true_colour", "default-dark", Depth::True), ("16_colours", "ansi16", Depth::Sixteen), ("mono", "mono", Depth::Mono)]
-    {
+    for (name, theme, depth) in [
+        ("true_colour", "default-dark", Depth::True),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("mono", "mono", Depth::Mono),
+    ] {
         let mut script = Script::themed(Approvals::new(None), 80, 24, theme, depth);
         answer(&mut script, 3, &good());
         assert_snapshot!(name, script.styles());
@@ -100,22 +104,32 @@ fn sizes_and_depths() {
 fn the_newest_comes_first_and_the_first_record_is_one_key_away() {
     let mut script = Script::new(Approvals::new(None), 80, 24);
     answer(&mut script, 100_000, &good());
-    assert!(script.screen().contains("▌100000  T-100000"), "{}", script.screen());
+    assert!(script.screen().contains("▌ 100000  T-100000"), "{}", script.screen());
     script.keys("G");
     answer(&mut script, 100_000, &good());
-    assert!(script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 1  T-0 ")), "{}", script.screen());
+    assert!(
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 1  T-0 ")),
+        "{}",
+        script.screen()
+    );
     for _ in 0..500 {
         script.keys("k");
         answer(&mut script, 100_000, &good());
     }
-    assert!(script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 501  T-500 ")), "{}", script.screen());
+    assert!(
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 501  T-500 ")),
+        "{}",
+        script.screen()
+    );
 }
 
 #[test]
 fn supersession_is_shown_both_ways_and_the_digest_is_copied_whole() {
     let mut script = Script::new(Approvals::new(Some(TaskId("T-2".into()))), 120, 60);
     answer(&mut script, 5, &good());
-    assert!(script.screen().contains("Approvals of T-2 · oldest first") && script.screen().contains("ready ↺"));
+    assert!(
+        script.screen().contains("Approvals of T-2 · oldest first") && script.screen().contains("ready ↺")
+    );
     script.keys("<enter>");
     answer(&mut script, 5, &good());
     assert!(script.screen().contains("corrects        A-1"), "{}", script.screen());

@@ -35,9 +35,11 @@ fn sizes() {
 
 #[test]
 fn depths() {
-    for (name, theme, depth) in
-        [("true_colour", "default-dark", Depth::True), ("16_colours", "ansi16", Depth::Sixteen), ("mono", "mono", Depth::Mono)]
-    {
+    for (name, theme, depth) in [
+        ("true_colour", "default-dark", Depth::True),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("mono", "mono", Depth::Mono),
+    ] {
         let mut stage = Stage::conflicted();
         let mut script = Script::themed(Case::new("T".into()), 80, 24, theme, depth);
         script.event(live());
@@ -167,7 +169,10 @@ fn nothing_an_agent_wrote_reaches_the_screen_as_it_is() {
     }
     for (width, height) in [(120, 40), (80, 24), (40, 12)] {
         let mut script = opened(&mut stage, width, height);
-        for keys in ["", "n", "<enter>", "v", "<esc>", "e", "<esc>", "v", "v", "v", "w", "t", "<enter>", "<esc>", "<esc>", "d", "v"] {
+        for keys in [
+            "", "n", "<enter>", "v", "<esc>", "e", "<esc>", "v", "v", "v", "w", "t", "<enter>", "<esc>",
+            "<esc>", "d", "v",
+        ] {
             press(&mut stage, &mut script, keys);
             assert!(is_clean(&script), "{keys} {width}\n{}", script.screen());
         }
@@ -178,7 +183,9 @@ fn nothing_an_agent_wrote_reaches_the_screen_as_it_is() {
 fn no_size_panics() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
-    for (width, height) in [(1, 1), (0, 0), (40, 12), (119, 9), (300, 100), (41, 13), (2, 60), (200, 1), (120, 12)] {
+    for (width, height) in
+        [(1, 1), (0, 0), (40, 12), (119, 9), (300, 100), (41, 13), (2, 60), (200, 1), (120, 12)]
+    {
         script.event(Event::Resize { width, height });
         press(&mut stage, &mut script, "nj<tab>vvvw]shl<enter>jG<esc>e<esc>d<esc>t<esc>");
     }
@@ -217,7 +224,13 @@ fn a_task_that_is_not_in_review_says_why_it_waits_and_what_is_safe() {
     for (name, width, height) in [("task_80x24", 80, 24), ("task_40x12", 40, 12)] {
         let mut stage = Stage::running();
         stage.stuck = Some(Stuck::LeaseExpired);
-        stage.say("task_progress", "M-1", "p", json!({"done": 0.5}), json!({"sender": "researcher-a", "lease_version": 1}));
+        stage.say(
+            "task_progress",
+            "M-1",
+            "p",
+            json!({"done": 0.5}),
+            json!({"sender": "researcher-a", "lease_version": 1}),
+        );
         let mut script = opened(&mut stage, width, height);
         assert_snapshot!(name, script.screen());
         press(&mut stage, &mut script, "j<enter>");

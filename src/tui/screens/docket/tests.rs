@@ -246,7 +246,7 @@ fn a_row_that_leaves_is_told_and_the_next_takes_its_place() {
     world.keys(&mut script, "jjj");
     world.numbers.remove(3);
     world.news(&mut script);
-    assert!(script.screen().contains("T-1003 is no longer in this place"), "{}", script.screen());
+    assert!(script.screen().contains("T-1003 no longer waits in this place"), "{}", script.screen());
     assert_eq!(selected(&script), "Q-1004");
 }
 
@@ -329,7 +329,7 @@ fn the_task_under_a_resting_selection_is_read_and_no_other() {
             .count()
     };
     assert_eq!(shows(script.effects()), 0);
-    script.keys("k").wait(Duration::from_millis(130));
+    script.keys("k").wait(Duration::from_millis(90));
     assert_eq!(shows(script.effects()), 1);
 }
 

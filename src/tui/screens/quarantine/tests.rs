@@ -16,7 +16,11 @@ use std::time::Duration;
 const BYTES: &str = "{\"message_id\":\"M-\u{202e}1\",\"payload\":{\"a\":1,\"a\":2}}\n\u{1b}[2J second line";
 
 fn entry(number: u64) -> Entry {
-    let named = Named { task_id: Some("T-20".into()), sender: Some("researcher\u{200b}-c".into()), ..Named::default() };
+    let named = Named {
+        task_id: Some("T-20".into()),
+        sender: Some("researcher\u{200b}-c".into()),
+        ..Named::default()
+    };
     Entry {
         id: format!("Q-{number}"),
         number,
@@ -73,7 +77,9 @@ fn script(entries: &[Entry], width: u16, height: u16) -> Script {
 #[test]
 fn sizes_and_depths() {
     let entries: Vec<Entry> = (1..=9).map(entry).collect();
-    for (name, width, height) in [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)] {
+    for (name, width, height) in
+        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
+    {
         let mut script = script(&entries, width, height);
         assert_snapshot!(format!("list_{name}"), script.keys("j").screen());
         script.keys("<enter>");
@@ -81,9 +87,11 @@ fn sizes_and_depths() {
         assert_snapshot!(format!("opened_{name}"), script.screen());
         assert!(!script.screen().contains(['\u{202e}', '\u{200b}', '\u{1b}']));
     }
-    for (name, theme, depth) in
-        [("true_colour", "default-dark", Depth::True), ("16_colours", "ansi16", Depth::Sixteen), ("mono", "mono", Depth::Mono)]
-    {
+    for (name, theme, depth) in [
+        ("true_colour", "default-dark", Depth::True),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("mono", "mono", Depth::Mono),
+    ] {
         let mut script = Script::themed(Quarantine::new(), 80, 24, theme, depth);
         answer(&mut script, &entries[..2]);
         assert_snapshot!(name, script.styles());
@@ -121,7 +129,11 @@ fn delivering_again_is_asked_once_more_and_enter_does_nothing() {
         quarantine: Some("Q-1".into()),
     };
     script.event(Event::Reply { request: *request, reply: Reply::Readmit(Box::new(admitted)) });
-    assert!(script.screen().contains("delivered again: quarantined: still␛ malformed"), "{}", script.screen());
+    assert!(
+        script.screen().contains("delivered again: quarantined: still␛ malformed"),
+        "{}",
+        script.screen()
+    );
     assert!(!script.screen().contains("ctrl-s delivers"));
 }
 
