@@ -52,7 +52,7 @@ fn child() {
 
 /// A new, empty store in the test's directory.
 fn store_beside(socket: &Path) -> Arc<dyn Coordinator> {
-    let options = Options { create: true, ..Options::new(&socket.with_file_name("state")) };
+    let options = Options { create: true, ..Options::new(socket.with_file_name("state")) };
     let store = SqliteStore::open(&socket.with_file_name("store.db"), options).unwrap();
     Arc::new(Local::embedded(Arc::new(store), Arc::new(Rules::default()), Principal::owner("you")))
 }

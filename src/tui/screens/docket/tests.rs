@@ -10,6 +10,8 @@ use crate::domain::attention::Stuck;
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
 use crate::domain::task::TaskState;
+use crate::tui::event::{Change, Reply};
+use crate::tui::model::Link;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
 
@@ -112,7 +114,7 @@ fn row(n: u32) -> Row {
         interruption,
         goal: Some("collect\x1b[2J evidence".into()),
         priority: i64::from(n % 3),
-        deadline: (n % 2 == 0).then_some(Timestamp(NOW - MINUTE * 61)),
+        deadline: n.is_multiple_of(2).then_some(Timestamp(NOW - MINUTE * 61)),
         failure: None,
         worker: Some("researcher-a".into()),
         labels: std::collections::BTreeMap::new(),
