@@ -26,7 +26,7 @@ use crate::tui::model::Model;
 use crate::tui::theme::Role;
 use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::list::Rows as _;
-use crate::tui::widgets::moment::{self, Told};
+use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::{Column, Layout};
 use record::Opened;
@@ -203,13 +203,13 @@ impl Approvals {
 }
 
 const COLUMNS: &[Column] = &[
-    Column { title: "no.", least: 5, most: 9, rank: 0, right: true },
-    Column { title: "task", least: 7, most: 16, rank: 1, right: false },
+    Column { title: "no.", least: 5, most: 7, rank: 0, right: true },
+    Column { title: "task", least: 7, most: 12, rank: 1, right: false },
     Column { title: "decision", least: 10, most: 10, rank: 2, right: false },
-    Column { title: "by", least: 8, most: 16, rank: 4, right: false },
-    Column { title: "when", least: 8, most: 19, rank: 5, right: false },
+    Column { title: "by", least: 8, most: 12, rank: 4, right: false },
+    Column { title: "when", least: 16, most: 16, rank: 5, right: false },
     Column { title: "upheld", least: 6, most: 10, rank: 6, right: false },
-    Column { title: "reason", least: 12, most: u16::MAX, rank: 3, right: false },
+    Column { title: "reason", least: 18, most: u16::MAX, rank: 3, right: false },
 ];
 
 impl Layer for Approvals {
@@ -295,7 +295,7 @@ impl Layer for Approvals {
         }
         self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
             let Some(item) = self.pages.held().get(row) else { return Line::default() };
-            let at = moment::moment(item.at, Told::Local, view.model);
+            let at = moment::minute(item.at, view.model);
             let role = if item.decision == "ready" { Role::Success } else { Role::Warning };
             let decision =
                 if item.corrects { format!("{} ↺", item.decision) } else { item.decision.to_owned() };
