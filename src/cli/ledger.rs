@@ -1,5 +1,6 @@
 //! The ledger: approval records, their verification and export, and the acceptance of a store's head.
 
+use super::decided;
 use super::failure::Failure;
 use super::output::{Out, note};
 use crate::coordinator::Coordinator;
@@ -70,7 +71,7 @@ impl Approvals {
                 }
                 continue;
             }
-            let row = |r: &crate::domain::ledger::Record| {
+            let row = |r: &crate::domain::ledger::Record, answer: &str| {
                 let upheld: Vec<String> = r.upheld.iter().map(|a| format!("#{a}")).collect();
                 vec![
                     r.sequence.to_string(),
@@ -80,10 +81,15 @@ impl Approvals {
                     format!("{} → {}", r.from_state, r.to_state),
                     r.principal.subject.clone(),
                     if upheld.is_empty() { "-".into() } else { upheld.join(",") },
+                    answer.to_owned(),
                     r.reason.clone(),
                 ]
             };
-            out.table(&page.iter().map(|a| row(&a.record)).collect::<Vec<_>>())?;
+            let mut rows = Vec::with_capacity(page.len());
+            for approval in &page {
+                rows.push(row(&approval.record, decided::answer(c, &approval.record).await?));
+            }
+            out.table(&rows)?;
         }
     }
 }

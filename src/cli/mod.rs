@@ -4,6 +4,7 @@ mod answer;
 mod config;
 mod connect;
 mod decide;
+mod decided;
 mod demo;
 mod digest;
 mod failure;

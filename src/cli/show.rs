@@ -1,5 +1,6 @@
 //! `show`: a task with all that a person needs to judge it, its timeline, or one payload.
 
+use super::decided;
 use super::failure::Failure;
 use super::output::{Out, age};
 use super::read::arrival;
@@ -48,7 +49,7 @@ impl Show {
         if out.is_json() {
             return out.json(&shown);
         }
-        whole(&shown, out)
+        whole(c, &shown, out).await
     }
 }
 
@@ -151,7 +152,7 @@ fn told(what: &What) -> (&'static str, String) {
     }
 }
 
-fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     let (task, now) = (&shown.task, Timestamp(jiff::Timestamp::now().as_millisecond()));
     let mut facts = vec![
         vec!["task".into(), task.task_id.0.clone()],
@@ -183,15 +184,10 @@ fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
             format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target),
         ]);
     }
-    if let Some(decided) = &task.decided {
-        facts.push(vec![
-            "decided".into(),
-            format!("{} by {} in {}", decided.decision, decided.principal.subject, decided.approval_id),
-        ]);
-    }
     out.table(&facts)?;
     conflicts(shown, out)?;
     question(shown, out)?;
+    decided::last(c, shown, out).await?;
     if let Some(digest) = &shown.candidate_set_digest {
         out.say("")?;
         out.say(format!("candidate set  {digest}"))?;

@@ -161,6 +161,36 @@ fn questions_are_answered_by_field_file_or_word() {
 }
 
 #[test]
+fn an_answer_is_visible_afterwards() {
+    let home = Home::new();
+    let v = home.question("T-4", json!({"prompt": "publish?", "need": "human_approval"}));
+    let args = ["answer", "T-4", "--deny", "--expect-version", &v.to_string(), "--reason", "not yet ready"];
+    home.run(&args).code(0);
+    let v = home.question("T-3", json!({"prompt": "why?"}));
+    std::fs::write(home.path("words.txt"), "The filing\u{202e} says so.\n").unwrap();
+    let version = v.to_string();
+    let args =
+        ["answer", "T-3", "--file", "words.txt", "--expect-version", &version, "--reason", "it is known"];
+    home.run(&args).code(0);
+    let v = home.conflict("T-20");
+    home.decide("T-20", v, &["--uphold", "3"]).code(0);
+    let listed = home.run(&["approvals"]).code(0).out;
+    let row = |task: &str| listed.lines().find(|l| l.contains(task)).unwrap().to_owned();
+    assert!(row("T-4").contains(" denied "), "{listed}");
+    assert!(row("T-3").contains(" answered "), "{listed}");
+    assert!(!row("T-20").contains("answered"), "{listed}");
+    let show = |task: &str| home.run(&["show", task]).code(0).out;
+    let denied = show("T-4");
+    assert!(denied.contains("answer: denied") && denied.contains("not yet ready"), "{denied}");
+    let words = show("T-3");
+    assert!(words.contains("answer: answered") && words.contains("says so."), "{words}");
+    assert!(!words.contains('\u{202e}'), "what hides is revealed: {words}");
+    let upheld = show("T-20");
+    assert!(upheld.contains("upheld: #3 M-b from researcher-b"), "{upheld}");
+    assert!(upheld.contains("read both sides"), "{upheld}");
+}
+
+#[test]
 fn quarantine() {
     let home = Home::new();
     home.running("T-1");
