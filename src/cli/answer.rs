@@ -41,6 +41,9 @@ pub struct Answer {
     /// A held side that stands: its arrival, or its message id where that is unique
     #[arg(long, value_name = "ARRIVAL|MESSAGE_ID", num_args = 1..)]
     uphold: Vec<String>,
+    /// The record this corrects
+    #[arg(long, value_name = "APPROVAL_ID")]
+    supersedes: Option<String>,
     /// The version that was read
     #[arg(long, value_name = "N")]
     expect_version: u64,
@@ -76,7 +79,7 @@ impl Answer {
             resume: None,
             evidence_opened: Vec::new(),
             input: self.input(question.as_ref())?,
-            supersedes: None,
+            supersedes: self.supersedes,
             interruption,
             task_id,
             reason: self.reason,

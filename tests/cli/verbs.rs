@@ -191,6 +191,28 @@ fn an_answer_is_visible_afterwards() {
 }
 
 #[test]
+fn an_answer_is_corrected_by_another() {
+    let home = Home::new();
+    let v = home.question("T-4", json!({"prompt": "publish?", "need": "human_approval"}));
+    let answer = |version: u64, more: &[&str]| {
+        let version = version.to_string();
+        let mut args = vec!["answer", "T-4", "--expect-version", &version, "--reason", "read it", "--json"];
+        args.extend(more);
+        home.run(&args)
+    };
+    let first = answer(v, &["--approve"]).code(0).one();
+    let id = first["record"]["approval_id"].as_str().unwrap();
+    let version = home.version("T-4");
+    answer(version, &["--deny"]).code(4);
+    let key = ["--deny", "--supersedes", id, "--idempotency-key", "k-2"];
+    let second = answer(version, &key).code(0).one();
+    assert_eq!(second["record"]["supersedes"], json!(id));
+    assert_eq!(second["record"]["interruption"]["id"], "i2");
+    assert_eq!(home.show("T-4")["decided"]["input"]["approved"], json!(false));
+    assert_eq!(answer(version, &key).code(0).one()["outcome"], "replayed");
+}
+
+#[test]
 fn quarantine() {
     let home = Home::new();
     home.running("T-1");
