@@ -4,7 +4,7 @@ use super::decide::decided;
 use super::digest::read_input;
 use super::failure::Failure;
 use super::output::Out;
-use super::question::Seen;
+use super::question::{Seen, promised};
 use crate::coordinator::Coordinator;
 use crate::domain::decision::{Decision, Input, Part};
 use crate::domain::digest;
@@ -76,7 +76,7 @@ impl Answer {
             expected_version: self.expect_version,
             candidate_set_digest: None,
             upheld: seen.arrivals(c, &self.uphold).await?,
-            resume: None,
+            resume: question.as_ref().and_then(promised),
             evidence_opened: Vec::new(),
             input: self.input(question.as_ref())?,
             supersedes: self.supersedes,

@@ -213,6 +213,21 @@ fn an_answer_is_corrected_by_another() {
 }
 
 #[test]
+fn a_decision_resumes_where_the_question_says() {
+    let home = Home::new();
+    let ask = json!({"prompt": "publish?", "need": "human_approval", "resume": "after-review"});
+    let v = home.question("T-1", ask.clone()).to_string();
+    let answer = ["answer", "T-1", "--approve", "--expect-version", &v, "--reason", "read it", "--json",
+        "--idempotency-key", "k-1"];
+    let made = home.run(&answer).code(0).one();
+    assert_eq!(made["record"]["resume"]["idempotency_key"], "after-review");
+    assert_eq!(home.run(&answer).code(0).one()["outcome"], "replayed");
+    let v = home.question("T-2", ask);
+    let canceled = home.decide("T-2", v, &["--cancel"]).code(0).one();
+    assert_ne!(canceled["record"]["resume"]["idempotency_key"], "after-review", "nothing resumes");
+}
+
+#[test]
 fn quarantine() {
     let home = Home::new();
     home.running("T-1");
