@@ -2,7 +2,7 @@
 
 use super::decided;
 use super::failure::Failure;
-use super::output::{Out, note};
+use super::output::{Out, counted, note};
 use crate::coordinator::Coordinator;
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
@@ -133,10 +133,10 @@ fn report(report: &Report, out: &mut Out) -> Result<(), Failure> {
         match (&report.problem, report.head) {
             (Some(problem), _) => {
                 out.say(format!("NOT as it was: {}", problem.message))?;
-                out.say(format!("{} records before it are good", report.records))?;
+                out.say(format!("{} before it, as written", counted(report.records, "record")))?;
             }
             (None, Some(head)) => {
-                out.say(format!("{} records, every one as it was written", report.records))?;
+                out.say(format!("{}, every one as it was written", counted(report.records, "record")))?;
                 out.say(format!("head {}:{head}", report.records))?;
             }
             (None, None) => out.say("no records yet")?,
@@ -175,6 +175,6 @@ impl StoreVerb {
         if out.is_json() {
             return out.json(&json!({ "outcome": "accepted", "events": status.events, "head": status.head }));
         }
-        out.say(format!("accepted: {} events, {} records", status.events, status.head.sequence))
+        out.say(format!("accepted: {}, {}", counted(status.events, "event"), counted(status.head.sequence, "record")))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decided;
 use super::failure::Failure;
-use super::output::{Out, age};
+use super::output::{Out, age, counted};
 use super::read::arrival;
 use crate::coordinator::{Coordinator, Shown, Submitted};
 use crate::domain::event::{Event, What};
@@ -162,7 +162,7 @@ async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), 
         vec!["since".into(), format!("{} ({})", task.entered_at, age(task.entered_at, now))],
         vec![
             "messages".into(),
-            format!("{}, {} distinct, {} repeats", task.arrivals, task.submissions, task.duplicates),
+            format!("{}, {} distinct, {}", task.arrivals, task.submissions, counted(task.duplicates, "repeat")),
         ],
     ];
     if let Some(stuck) = shown.stuck {
@@ -224,11 +224,11 @@ fn submission(side: &Submitted, own: bool, out: &mut Out) -> Result<(), Failure>
     let verified = serde_json::to_value(s.verification).unwrap_or_default();
     let verified = verified.as_str().unwrap_or_default();
     out.say(format!(
-        "  #{}  {} from {}{yours}, untrusted, {} deliveries, received {} (claimed {})",
+        "  #{}  {} from {}{yours}, untrusted, {}, received {} (claimed {})",
         s.arrival,
         s.kind.as_str(),
         s.sender,
-        side.deliveries,
+        if side.deliveries == 1 { "1 delivery".into() } else { format!("{} deliveries", side.deliveries) },
         s.received_at,
         s.created_at
     ))?;
