@@ -10,6 +10,7 @@ mod digest;
 mod failure;
 mod ingest;
 mod ledger;
+mod may;
 mod output;
 mod quarantine;
 mod question;

@@ -2,6 +2,7 @@
 
 use super::decided;
 use super::failure::Failure;
+use super::may;
 use super::output::{Out, age, counted};
 use super::read::arrival;
 use crate::coordinator::{Coordinator, Shown, Submitted};
@@ -192,8 +193,13 @@ async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), 
         out.say("")?;
         out.say(format!("candidate set  {digest}"))?;
     }
-    let can: Vec<&str> = shown.may.iter().filter(|(_, may)| **may).map(|(name, _)| *name).collect();
-    out.say(format!("you may        {}", if can.is_empty() { "only read".into() } else { can.join(", ") }))
+    let can = may::commands(shown);
+    if can.is_empty() {
+        return out.say("you may        only read");
+    }
+    out.say("")?;
+    out.say("you may")?;
+    can.iter().try_for_each(|command| out.say(format!("  {command}")))
 }
 
 fn conflicts(shown: &Shown, out: &mut Out) -> Result<(), Failure> {

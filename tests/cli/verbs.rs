@@ -228,6 +228,27 @@ fn a_decision_resumes_where_the_question_says() {
 }
 
 #[test]
+fn what_one_may_do_is_told_as_commands() {
+    let home = Home::new();
+    let show = |task: &str| home.run(&["show", task]).code(0).out;
+    let v = home.question("T-4", json!({"prompt": "publish?", "need": "human_approval"}));
+    let asked = show("T-4");
+    let answer = format!("tribunal answer T-4 --approve|--deny --expect-version {v} --reason …");
+    let cancel = format!("tribunal decide T-4 --cancel --expect-version {v} --reason …");
+    assert!(asked.contains(&answer) && asked.contains(&cancel), "{asked}");
+    assert!(!asked.contains("tribunal release") && !asked.contains("tribunal claim"), "{asked}");
+    assert_eq!(home.ingest(&[common::asks("T-7")])[0]["outcome"], "accepted");
+    home.transition("T-7", "ready");
+    assert!(show("T-7").contains("tribunal claim T-7 --worker NAME"));
+    home.run(&["claim", "T-7", "--worker", "w"]).code(0);
+    home.run(&["reserve-effect", "T-7", "--key", "pay", "--target", "bank", "--lease", "1"]).code(0);
+    let held = show("T-7");
+    assert!(held.contains("tribunal release T-7 --lease 1 --reason …"), "{held}");
+    let commit = "tribunal commit-effect T-7 --key pay --target bank --digest DIGEST --lease 1";
+    assert!(held.contains(commit), "{held}");
+}
+
+#[test]
 fn quarantine() {
     let home = Home::new();
     home.running("T-1");
@@ -349,6 +370,9 @@ fn digests() {
     }
     home.feed(&["digest", "--scheme", "raw-sha256/1"], b"{\"a\":1,\"a\":2}").code(0);
     home.feed(&["digest", "--scheme", "md5/1"], b"1").code(2);
+    let whole = home.feed(&["digest"], br#"{"payload":{"a":1},"payload_digest":"sha256:0"}"#).code(0);
+    assert!(whole.err.contains("looks like an envelope"), "{whole:?}");
+    assert_eq!(home.feed(&["digest"], br#"{"payload":{"a":1}}"#).code(0).err, "");
 }
 
 #[test]
