@@ -217,8 +217,18 @@ fn a_decision_resumes_where_the_question_says() {
     let home = Home::new();
     let ask = json!({"prompt": "publish?", "need": "human_approval", "resume": "after-review"});
     let v = home.question("T-1", ask.clone()).to_string();
-    let answer = ["answer", "T-1", "--approve", "--expect-version", &v, "--reason", "read it", "--json",
-        "--idempotency-key", "k-1"];
+    let answer = [
+        "answer",
+        "T-1",
+        "--approve",
+        "--expect-version",
+        &v,
+        "--reason",
+        "read it",
+        "--json",
+        "--idempotency-key",
+        "k-1",
+    ];
     let made = home.run(&answer).code(0).one();
     assert_eq!(made["record"]["resume"]["idempotency_key"], "after-review");
     assert_eq!(home.run(&answer).code(0).one()["outcome"], "replayed");
@@ -233,7 +243,7 @@ fn what_one_may_do_is_told_as_commands() {
     let show = |task: &str| home.run(&["show", task]).code(0).out;
     let v = home.question("T-4", json!({"prompt": "publish?", "need": "human_approval"}));
     let asked = show("T-4");
-    let answer = format!("tribunal answer T-4 --approve|--deny --expect-version {v} --reason …");
+    let answer = format!("tribunal answer T-4 --approve --expect-version {v} --reason …");
     let cancel = format!("tribunal decide T-4 --cancel --expect-version {v} --reason …");
     assert!(asked.contains(&answer) && asked.contains(&cancel), "{asked}");
     assert!(!asked.contains("tribunal release") && !asked.contains("tribunal claim"), "{asked}");
