@@ -2,8 +2,8 @@
 
 use super::failure::Failure;
 use crate::config::{Config, Paths};
-use crate::coordinator::{Coordinator, StoreError};
 use crate::coordinator::local::Local;
+use crate::coordinator::{Coordinator, StoreError};
 use crate::store::sqlite::{Options, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -175,6 +175,10 @@ impl StoreVerb {
         if out.is_json() {
             return out.json(&json!({ "outcome": "accepted", "events": status.events, "head": status.head }));
         }
-        out.say(format!("accepted: {}, {}", counted(status.events, "event"), counted(status.head.sequence, "record")))
+        out.say(format!(
+            "accepted: {}, {}",
+            counted(status.events, "event"),
+            counted(status.head.sequence, "record")
+        ))
     }
 }

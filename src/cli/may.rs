@@ -17,22 +17,21 @@ pub fn commands(shown: &Shown) -> Vec<String> {
     }
     if may("answer") {
         let question = task.interruption.as_ref();
-        all.push(format!("tribunal answer {id} {} {version}", reply(question.map(|i| i.question.need))));
+        for says in replies(question.map(|i| i.question.need)) {
+            all.push(format!("tribunal answer {id}{says} {version}"));
+        }
     }
     if may("supersede")
         && let (Some(decided), Some(judged)) = (&task.decided, &task.judged)
     {
         let corrects = format!("--supersedes {}", quoted(&decided.approval_id));
-        all.push(match judged.from {
-            TaskState::NeedsReview => {
-                format!("tribunal decide {id} --ready --uphold ARRIVAL {corrects} {version}")
+        if judged.from == TaskState::NeedsReview {
+            all.push(format!("tribunal decide {id} --ready --uphold ARRIVAL {corrects} {version}"));
+        } else {
+            for says in replies(judged.interruption.as_ref().map(|i| i.question.need)) {
+                all.push(format!("tribunal answer {id}{says} {corrects} {version}"));
             }
-            _ => {
-                let question = judged.interruption.as_ref();
-                let says = reply(question.map(|i| i.question.need));
-                format!("tribunal answer {id} {says} {corrects} {version}")
-            }
-        });
+        }
     }
     if may("release") {
         all.push(format!("tribunal release {id} --lease {} --reason …", task.lease_version));
@@ -42,10 +41,14 @@ pub fn commands(shown: &Shown) -> Vec<String> {
     }
     if may("transition") {
         all.push(format!("tribunal transition {id} --to STATE {version}"));
+    }
+    if may("commit_effect") {
         for open in &task.reservations {
             let lease = open.lease_version.map(|l| format!(" --lease {l}")).unwrap_or_default();
             let (key, target) = (quoted(&open.effect.key), quoted(&open.effect.target));
-            all.push(format!("tribunal commit-effect {id} --key {key} --target {target} --digest DIGEST{lease}"));
+            all.push(format!(
+                "tribunal commit-effect {id} --key {key} --target {target} --digest DIGEST{lease}"
+            ));
         }
     }
     if may("cancel") {
@@ -61,11 +64,13 @@ pub fn commands(shown: &Shown) -> Vec<String> {
     all
 }
 
-/// How a question of this need is answered.
-fn reply(need: Option<Need>) -> &'static str {
+/// What a question of this need can be answered with.
+fn replies(need: Option<Need>) -> &'static [&'static str] {
     match need {
-        Some(Need::HumanApproval) => "--approve|--deny",
-        _ => "--file FILE",
+        Some(Need::HumanApproval) => &[" --approve", " --deny"],
+        // The authorization is given elsewhere: the answer says only that it was.
+        Some(Need::MachineCredentials) => &[""],
+        Some(Need::BusinessInput) | None => &[" --file FILE"],
     }
 }
 

@@ -163,7 +163,12 @@ async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), 
         vec!["since".into(), format!("{} ({})", task.entered_at, age(task.entered_at, now))],
         vec![
             "messages".into(),
-            format!("{}, {} distinct, {}", task.arrivals, task.submissions, counted(task.duplicates, "repeat")),
+            format!(
+                "{}, {} distinct, {}",
+                task.arrivals,
+                task.submissions,
+                counted(task.duplicates, "repeat")
+            ),
         ],
     ];
     if let Some(stuck) = shown.stuck {

@@ -356,6 +356,7 @@ fn abilities(
         ("cancel", !state.is_terminal() && may(cancel)),
         ("release", task.lease.is_some() && may(Operation::Release)),
         ("gate", may(Operation::Gate)),
+        ("commit_effect", !task.reservations.is_empty() && works(Operation::Work)),
         ("claim", state == TaskState::Ready && task.lease.is_none() && works(Operation::Work)),
         ("transition", !state.is_terminal() && !state.waits_for_a_record() && works(Operation::Transition)),
     ])
