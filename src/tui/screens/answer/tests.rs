@@ -101,6 +101,21 @@ fn the_filled_form_is_sent_once_as_the_preview_said() {
 }
 
 #[test]
+fn the_cursor_shows_and_moves_and_only_space_chooses_what_is_sent() {
+    let mut stage = Stage::waiting(form());
+    let mut script = opened(&mut stage, 120, 50);
+    assert!(script.screen().contains("▌( ) Europe"), "{}", script.screen());
+    press(&mut stage, &mut script, "<down>");
+    let screen = script.screen();
+    assert!(screen.contains("▌( ) United States") && !screen.contains("(•) United States"), "{screen}");
+    press(&mut stage, &mut script, "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>answer");
+    assert!(script.screen().contains(r#"what will be sent: Region "us""#), "{}", script.screen());
+    press(&mut stage, &mut script, "<ctrl-s>");
+    let input = stage.decisions()[0].input.as_ref().unwrap();
+    assert_eq!(input.parts, [Piece::Data(json!({"region": "us", "count": 2, "draft": true}))]);
+}
+
+#[test]
 fn errors_stand_beside_their_fields_and_send_nothing() {
     let mut stage = Stage::waiting(form());
     let mut script = opened(&mut stage, 120, 50);
