@@ -93,6 +93,7 @@ fn the_filled_form_is_sent_once_as_the_preview_said() {
     let sent = stage.decisions();
     assert_eq!(sent.len(), 1, "{}", script.screen());
     assert_eq!(serde_json::to_value(sent[0]).unwrap(), preview);
+    assert_eq!(sent[0].resume.as_ref().unwrap().idempotency_key, "report:step-3");
     let input = sent[0].input.as_ref().unwrap();
     let value = json!({"region": "eu", "count": 2, "draft": true});
     assert_eq!(input.parts, [Piece::Data(value)]);
