@@ -77,7 +77,7 @@ fn the_story_leaves_these_tasks_waiting_and_a_ledger_that_verifies() {
         records.iter().map(|r| (r["task_id"].as_str().unwrap(), r["decision"].as_str().unwrap())).collect();
     assert_eq!(told, [("T-02", "ready"), ("T-02", "ready"), ("T-03", "canceled")]);
     assert_eq!(records[1]["supersedes"], records[0]["approval_id"]);
-    assert_eq!(rest(&["list", "state:succeeded", "--limit", "1000"]).len(), 183);
+    assert_eq!(rest(&["list", "state:succeeded", "--limit", "1000"]).len(), 182);
     let verified = rest(&["verify"]).remove(0);
     assert_eq!((&verified["ok"], &verified["records"]), (&Value::Bool(true), &Value::from(3)));
 }
