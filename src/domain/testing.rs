@@ -302,7 +302,7 @@ impl World {
         let (again, rest) = std::mem::take(&mut self.quarantine).into_iter().partition(waits);
         self.quarantine = rest;
         for (e, _) in Vec::<(Envelope, QuarantineReason)>::from_iter(again) {
-            self.admit(&e.raw.to_vec());
+            self.admit(&e.raw);
         }
     }
 
