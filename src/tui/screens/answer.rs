@@ -364,6 +364,17 @@ impl Layer for Answer {
         if self.sending.record().is_some() {
             return &[(Action::Copy, "copy digest")];
         }
+        if self.pinned.as_ref().is_some_and(|pinned| pinned.asked.question.link.is_some())
+            && !self.is_changed()
+        {
+            return &[
+                (Action::Copy, "copy link"),
+                (Action::NextField, "next"),
+                (Action::Choose, "choose"),
+                (Action::Submit, "send"),
+                (Action::Preview, "preview"),
+            ];
+        }
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
         }
@@ -372,7 +383,6 @@ impl Layer for Answer {
             (Action::Choose, "choose"),
             (Action::Submit, "send"),
             (Action::Preview, "preview"),
-            (Action::Copy, "copy link"),
         ]
     }
 

@@ -244,7 +244,7 @@ impl Rows {
             Kind::Spelling => "  written differently, same value".to_owned(),
             kind => format!("  {}", kind.word()),
         };
-        let place = if row.kind == Kind::Equal { fold(diff, row) } else { pointer(diff, row, side) };
+        let place = if row.kind == Kind::Equal { fold(diff, row, side) } else { pointer(diff, row, side) };
         let style = if row.kind == Kind::Equal { theme.style(Role::Muted) } else { theme.style(Role::Title) };
         let room = self.width.saturating_sub(3 + word.len());
         let mut line = vec![mark, glyph];
@@ -296,14 +296,16 @@ fn pointer(diff: &Diff, row: &Row, side: Side) -> String {
 }
 
 /// `41 equal members under /facts`.
-fn fold(diff: &Diff, row: &Row) -> String {
-    let pointer = diff.pointer(row);
+fn fold(diff: &Diff, row: &Row, side: Side) -> String {
+    let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
+    let pointer = own.unwrap_or_else(|| diff.pointer(row));
     let under = if pointer.is_empty() { "at the top".to_owned() } else { format!("under {pointer}") };
     let many = if row.fold == 1 { "" } else { "s" };
     match diff.fold_start(row) {
-        Some((a, _)) => {
-            let last = a.saturating_add(row.fold.saturating_sub(1));
-            format!("{} equal element{many} {a}–{last} {under}", row.fold)
+        Some((a, b)) => {
+            let first = if side == Side::A { a } else { b };
+            let last = first.saturating_add(row.fold.saturating_sub(1));
+            format!("{} equal element{many} {first}–{last} {under}", row.fold)
         }
         None => format!("{} equal member{many} {under}", row.fold),
     }

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::domain::text::{is_hidden, reveal};
+use crate::domain::text::{is_hidden, mixed_script_warning, reveal};
 use crate::tui::theme::{Role, Theme};
 
 /// Shown where something was left out.
@@ -27,6 +27,18 @@ pub fn spans(text: &str, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     out
 }
 
+/// The name of somebody who is not trusted; says so where it mixes scripts, as one that imitates another does.
+pub fn name(text: &str, theme: &Theme) -> Vec<Span<'static>> {
+    let mut name = spans(text, theme.style(Role::Untrusted), theme);
+    if mixed_script_warning(text).is_some() {
+        name.push(Span::styled(MIXED, theme.style(Role::Danger)));
+    }
+    name
+}
+
+/// Said of a name in which letters of several scripts stand side by side.
+pub const MIXED: &str = " (mixed scripts!)";
+
 /// The cells that spans take.
 pub fn width(spans: &[Span<'_>]) -> usize {
     spans.iter().flat_map(|span| span.content.graphemes(true)).map(|grapheme| grapheme.width()).sum()
@@ -37,7 +49,7 @@ pub fn fit(spans: Vec<Span<'static>>, room: usize, more: bool) -> Vec<Span<'stat
     if !more && width(&spans) <= room {
         return spans;
     }
-    let mut rows = wrap_some(spans, room.saturating_sub(1), 1);
+    let mut rows = wrap_some(spans, room.saturating_sub(1), 1, false);
     let mut row = rows.pop().unwrap_or_default();
     if room > 0 {
         row.push(Span::raw(MORE));
@@ -47,7 +59,24 @@ pub fn fit(spans: Vec<Span<'static>>, room: usize, more: bool) -> Vec<Span<'stat
 
 /// Wrapped at cells into lines of at most `room` cells; at most `most` of them, the last marked where there is more.
 pub fn wrap(spans: Vec<Span<'static>>, room: usize, most: usize, more: bool) -> Vec<Vec<Span<'static>>> {
-    let mut rows = wrap_some(spans, room, most.saturating_add(1));
+    let mut rows = wrap_some(spans, room, most.saturating_add(1), false);
+    mark_cut(&mut rows, room, most, more);
+    rows
+}
+
+/// The same, broken behind blanks where there is one near the end of a line.
+pub fn wrap_words(
+    spans: Vec<Span<'static>>,
+    room: usize,
+    most: usize,
+    more: bool,
+) -> Vec<Vec<Span<'static>>> {
+    let mut rows = wrap_some(spans, room, most.saturating_add(1), true);
+    mark_cut(&mut rows, room, most, more);
+    rows
+}
+
+fn mark_cut(rows: &mut Vec<Vec<Span<'static>>>, room: usize, most: usize, more: bool) {
     let cut = rows.len() > most;
     rows.truncate(most);
     if (cut || more)
@@ -55,39 +84,49 @@ pub fn wrap(spans: Vec<Span<'static>>, room: usize, most: usize, more: bool) -> 
     {
         rows.push(fit(last, room, true));
     }
-    rows
 }
 
-fn wrap_some(spans: Vec<Span<'static>>, room: usize, most: usize) -> Vec<Vec<Span<'static>>> {
-    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+/// A blank this near to the end of a line is where it is broken.
+const NEAR: usize = 20;
+
+fn wrap_some(spans: Vec<Span<'static>>, room: usize, most: usize, words: bool) -> Vec<Vec<Span<'static>>> {
+    let mut rows: Vec<Vec<Span<'static>>> = Vec::new();
+    let mut row: Vec<(&str, Style)> = Vec::new();
     let mut used = 0;
-    for span in spans {
-        let mut piece = String::new();
-        for grapheme in span.content.graphemes(true) {
-            let cells = grapheme.width();
-            if used + cells > room && (used > 0 || room == 0) {
-                push(&mut rows, std::mem::take(&mut piece), span.style);
-                if rows.len() >= most {
-                    return rows;
-                }
-                rows.push(Vec::new());
-                used = 0;
+    let graphemes = spans.iter().flat_map(|span| span.content.graphemes(true).map(|text| (text, span.style)));
+    for (text, style) in graphemes {
+        let cells = text.width();
+        if used + cells > room && !row.is_empty() {
+            let blank = row.iter().rposition(|(text, _)| *text == " ").map(|at| at + 1);
+            let at = blank.filter(|at| words && *at < row.len() && row.len() - at <= NEAR.min(room / 2));
+            let rest = row.split_off(at.unwrap_or(row.len()));
+            rows.push(joined(&row));
+            if rows.len() >= most {
+                return rows;
             }
-            if cells > room {
-                continue;
-            }
-            used += cells;
-            piece.push_str(grapheme);
+            row = rest;
+            used = row.iter().map(|(text, _)| text.width()).sum();
         }
-        push(&mut rows, piece, span.style);
+        // What is wider than the whole line cannot be shown.
+        if cells <= room {
+            used += cells;
+            row.push((text, style));
+        }
     }
+    rows.push(joined(&row));
     rows
 }
 
-fn push(rows: &mut [Vec<Span<'static>>], text: String, style: Style) {
-    if let Some(row) = rows.last_mut().filter(|_| !text.is_empty()) {
-        row.push(Span::styled(text, style));
+/// Neighbours of one style as one span.
+fn joined(row: &[(&str, Style)]) -> Vec<Span<'static>> {
+    let mut out: Vec<Span<'static>> = Vec::new();
+    for (text, style) in row {
+        match out.last_mut().filter(|last| last.style == *style) {
+            Some(last) => last.content.to_mut().push_str(text),
+            None => out.push(Span::styled((*text).to_owned(), *style)),
+        }
     }
+    out
 }
 
 /// One line of `name  text`, the text anybody's, cut to `room` cells.
@@ -147,6 +186,25 @@ mod tests {
         assert_eq!(text(&[fit(row.clone(), 0, false)]), [""]);
         assert_eq!(text(&wrap(row.clone(), 8, 9, false)), ["a<U+202E", ">b␛[2J界", "界"]);
         assert_eq!(text(&wrap(row, 8, 2, false)), ["a<U+202E", ">b␛[2J…"]);
+    }
+
+    #[test]
+    fn words_stay_whole_where_a_blank_is_near_the_end() {
+        let theme = Theme::embedded("mono").unwrap();
+        let row = |text| spans(text, Style::new(), &theme);
+        assert_eq!(
+            text(&wrap_words(row("supplier risk is material"), 16, 9, false)),
+            ["supplier risk ", "is material"]
+        );
+        assert_eq!(
+            text(&wrap_words(row("supplier concentration"), 12, 9, false)),
+            ["supplier con", "centration"]
+        );
+        assert_eq!(
+            text(&wrap_words(row("a supplier concentrate"), 14, 2, false)),
+            ["a supplier con", "centrate"]
+        );
+        assert_eq!(text(&wrap_words(row("these are all words"), 12, 9, false)), ["these are ", "all words"]);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(in super::super) struct Column {
     pub(in super::super) stored: Vec<Submitted>,
     /// Whether it is held and in no conflict.
     pub(in super::super) held: bool,
+    /// Whether the effect it reports is committed by it: it happened.
+    pub(in super::super) done: bool,
 }
 
 impl Column {
@@ -105,24 +107,39 @@ pub(in super::super) fn sets(shown: &Shown) -> Vec<Set> {
         });
     }
     for side in sides {
-        let own = sets.iter().position(|set| set.intent == side.intent).unwrap_or_else(|| {
-            sets.push(Set { intent: side.intent.clone(), conflict: None, columns: Vec::new() });
-            sets.len() - 1
-        });
         let one = stored.iter().find(|one| one.submission.arrival == side.arrival).copied();
-        if let Some(set) = sets.get_mut(own) {
-            add(set, side, one, held.contains(&side.arrival));
+        let held = held.contains(&side.arrival);
+        let mut placed = false;
+        // What contradicts something done under another key names it: it is a side of both.
+        for set in sets.iter_mut().filter(|set| set.is_about(side)) {
+            add(set, side, one, held);
+            placed = true;
+        }
+        if !placed {
+            let mut set = Set { intent: side.intent.clone(), conflict: None, columns: Vec::new() };
+            add(&mut set, side, one, held);
+            sets.push(set);
         }
     }
     sets.retain(|set| !set.columns.is_empty());
     sets
 }
 
+impl Set {
+    fn is_about(&self, side: &Side) -> bool {
+        let named = |conflict: &ConflictSet| conflict.candidates.contains(&side.arrival);
+        self.intent == side.intent || self.conflict.as_ref().is_some_and(named)
+    }
+}
+
 fn add(set: &mut Set, side: &Side, stored: Option<&Submitted>, held: bool) {
     let effect = stored.and_then(|one| one.submission.effect.clone());
+    let committed = set.conflict.as_ref().and_then(|conflict| conflict.effect.as_ref());
+    let done = committed.is_some_and(|done| done.arrival == Some(side.arrival));
     let same = |column: &&mut Column| {
         (column.kind, column.digest, column.scheme) == (side.kind, side.payload_digest, side.digest_scheme)
             && column.effect == effect
+            && column.done == done
     };
     let stored = stored.cloned();
     match set.columns.iter_mut().find(same) {
@@ -140,6 +157,7 @@ fn add(set: &mut Set, side: &Side, stored: Option<&Submitted>, held: bool) {
             sides: vec![side.clone()],
             stored: stored.into_iter().collect(),
             held,
+            done,
         }),
     }
 }

@@ -31,7 +31,7 @@ impl Heads<'_> {
     /// ` A  task_result · 3 deliveries · untrusted`.
     pub(super) fn title(&self, column: &Column, new: bool) -> Line<'static> {
         let theme = self.theme;
-        let many = if column.deliveries() == 1 { "delivery" } else { "deliveries" };
+        let many = many(column);
         let mut line = vec![
             Span::styled(format!(" {} ", column.label), theme.style(Role::Badge)),
             Span::styled(
@@ -40,6 +40,9 @@ impl Heads<'_> {
             ),
             Span::styled("· untrusted ", theme.style(Role::Untrusted)),
         ];
+        if column.done {
+            line.push(Span::styled("· ALREADY DONE ", theme.style(Role::Danger)));
+        }
         if column.held {
             line.push(Span::styled("· held ", theme.style(Role::Warning)));
         }
@@ -85,7 +88,7 @@ impl Heads<'_> {
         let s = &one.submission;
         let told = |at| moment(at, Told::Utc, self.model);
         let mut line = vec![Span::styled(format!("#{} ", s.arrival), theme.style(Role::Badge))];
-        line.extend(ink::spans(&s.sender, theme.style(Role::Untrusted), theme));
+        line.extend(ink::name(&s.sender, theme));
         line.push(Span::raw(format!("  {}  ", told(s.received_at))));
         let odd = wrong.contains(&s.arrival);
         let claimed = format!("claimed {}{}", told(s.created_at), if odd { " !" } else { "" });
@@ -115,8 +118,9 @@ impl Heads<'_> {
         let (first, then): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|one| disputed(one, column, self.columns));
         for one in &first {
+            line.push(Span::styled("! digest differs: ", theme.style(Role::Danger)));
             line.extend(ink::spans(one.uri(), theme.style(Role::Link), theme));
-            line.push(Span::styled(" (digest differs!)  ", theme.style(Role::Danger)));
+            line.push(Span::raw("  "));
         }
         for one in &then {
             line.extend(ink::spans(one.uri(), theme.style(Role::Link), theme));
@@ -159,10 +163,11 @@ impl Heads<'_> {
         let (word, _) = self.checks.word(column);
         let mut out = vec![
             format!(
-                "{}  {}  {} deliveries, untrusted",
+                "{}  {}  {} {}, untrusted",
                 column.label,
                 column.kind.as_str(),
-                column.deliveries()
+                column.deliveries(),
+                many(column)
             ),
             column.digest.to_string(),
             format!("{}  {word}", column.scheme.as_str()),
@@ -214,6 +219,10 @@ fn evidence_lines(one: &EvidenceRef, disputed: bool) -> Vec<String> {
         out.push("    ! the same reference with another digest or none is named elsewhere".to_owned());
     }
     out
+}
+
+fn many(column: &Column) -> &'static str {
+    if column.deliveries() == 1 { "delivery" } else { "deliveries" }
 }
 
 /// A line of ours that may be cut.

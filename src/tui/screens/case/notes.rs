@@ -90,7 +90,9 @@ impl Case {
                 notes.push(("held: no conflict, judged together with the others".to_owned(), Role::Muted))
             }
         }
-        if let Some(same) = self.sides.comparison().and_then(|found| found.diff.as_ref().ok()).and_then(alike)
+        let two = self.sides.pair.is_some_and(|(a, b)| a != b);
+        if let Some(same) =
+            self.sides.comparison().filter(|_| two).and_then(|found| found.diff.as_ref().ok()).and_then(alike)
         {
             notes.push((same, Role::Warning));
         }

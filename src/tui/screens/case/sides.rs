@@ -125,10 +125,9 @@ impl Sides {
             let first = arrivals.next();
             self.pair = first.map(|first| (first, arrivals.next().unwrap_or(first)));
             self.problem = None;
-            if self.pair.is_some_and(|(a, b)| a == b) {
-                // Alone it has no differences to show.
-                self.look = Look::Whole;
-            }
+            // Alone it has no differences to show.
+            let alone = self.pair.is_some_and(|(a, b)| a == b);
+            self.look = if alone { Look::Whole } else { Look::Differences };
         }
         let Some(pair) = self.pair else { return };
         if self.comparison().is_none() && self.problem.is_none() && self.asked.is_none() {

@@ -75,7 +75,10 @@ fn the_wide_screen_shows_both_digests_in_full_and_the_narrow_one_enough_to_confi
     for column in &sets[0].columns {
         assert!(screen.contains(&format!("sha256:{}", column.digest.short())), "{screen}");
     }
-    assert!(screen.contains("claimed 11:59:40Z !") && screen.contains("digest differs!"), "{screen}");
+    assert!(
+        screen.contains("claimed 11:59:40Z !") && screen.contains("! digest differs: file:filings.csv"),
+        "{screen}"
+    );
     assert!(screen.contains("✓ verified") && screen.contains("untrusted"), "{screen}");
 }
 
@@ -229,4 +232,33 @@ fn a_question_is_shown_also_where_outcomes_are_held_beside_it() {
     press(&mut stage, &mut script, "a");
     script.wait(Duration::from_millis(300));
     assert!(script.screen().contains("1 held outcomes are judged with this"), "{}", script.screen());
+}
+
+#[test]
+fn a_receipt_stands_beside_the_one_that_is_done_already() {
+    let mut stage = Stage::running();
+    let effect = json!({"sender": "researcher-a", "effect": {"key": "pay:1", "target": "bank:1"}});
+    stage.say("receipt", "M-1", "r-1", json!({"amount": "1240.00"}), effect.clone());
+    stage.say("receipt", "M-2", "r-2", json!({"amount": "1204.00"}), effect);
+    let sets = columns::sets(&stage.shown());
+    assert_eq!(sets.len(), 1);
+    let told: Vec<_> = sets[0].columns.iter().map(|column| (column.arrival(), column.done)).collect();
+    assert_eq!(told, [(2, true), (3, false)]);
+    let screen = opened(&mut stage, 120, 40).screen();
+    assert_eq!(screen.matches("ALREADY DONE").count(), 1, "{screen}");
+    assert!(
+        screen.contains("1240.00") && screen.contains("already done: effect pay:1 on bank:1"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_name_that_imitates_another_is_said_to_mix_scripts() {
+    let mut stage = Stage::running();
+    stage.result("M-1", "deployer", "2026-11-30T11:59:58Z", json!(1), json!([]));
+    stage.result("M-2", "dep\u{43b}oyer", "2026-11-30T11:59:59Z", json!(2), json!([]));
+    let mut script = opened(&mut stage, 120, 40);
+    assert_eq!(script.screen().matches("(mixed scripts!)").count(), 1, "{}", script.screen());
+    press(&mut stage, &mut script, "d");
+    assert_eq!(script.screen().matches("(mixed scripts!)").count(), 1, "{}", script.screen());
 }

@@ -10,6 +10,7 @@ use super::super::View;
 use super::super::case::columns::Column;
 use super::{Choice, Decision, Focus};
 use crate::domain::task::TaskState;
+use crate::domain::text::mixed_script_warning;
 use crate::tui::model::Model;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::centred;
@@ -219,10 +220,11 @@ impl Decision {
             vec![Span::styled(format!("sha256:{}…  ", column.digest.short()), theme.style(Role::Title))];
         let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
         line.push(Span::styled(format!("#{} ", column.arrival()), theme.style(Role::Badge)));
-        line.extend(ink::spans(sender, theme.style(Role::Untrusted), theme));
+        line.extend(ink::name(sender, theme));
         let more = column.sides.len().saturating_sub(1);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        line.push(Span::raw(format!("{more}  {}  ", column.kind.as_str())));
+        let done = if column.done { ", ALREADY DONE" } else { "" };
+        line.push(Span::raw(format!("{more}  {}{done}  ", column.kind.as_str())));
         line.push(Span::styled(word, theme.style(role)));
         if let Some(why) = self.checks.not_upholdable(column) {
             line.extend(ink::spans(&format!("  (off: {why})"), theme.style(Role::Warning), theme));
@@ -236,7 +238,8 @@ impl Decision {
         let mut facts: Vec<(String, Role)> = Vec::new();
         let named = |column: &Column| {
             let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
-            format!("{} #{} of {sender}, {}", column.label, column.arrival(), column.digest)
+            let odd = if mixed_script_warning(sender).is_some() { ink::MIXED } else { "" };
+            format!("{} #{} of {sender}{odd}, {}", column.label, column.arrival(), column.digest)
         };
         match self.to {
             None => facts.push(("nothing is chosen".to_owned(), Role::Muted)),

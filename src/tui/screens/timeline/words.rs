@@ -164,14 +164,14 @@ fn delivered(d: &Delivery) -> Words {
             about.push_str(&format!(", attempt {attempt}"));
         }
     }
+    if d.submitted_by != d.sender {
+        about.push_str(&format!(", via {}", d.submitted_by));
+    }
     if let Some(change) = &d.scheme_change {
         about.push_str(&format!(", scheme {} for {}", change.to.as_str(), change.from.as_str()));
     }
     if let Some(conflict) = &d.conflict {
         about.push_str(&format!(": {}", conflict.why));
-    }
-    if d.submitted_by != d.sender {
-        about.push_str(&format!(", delivered by {}", d.submitted_by));
     }
     Words { kind: Kind::Message, what, who: d.sender.clone(), about }
 }

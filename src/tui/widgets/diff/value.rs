@@ -9,6 +9,8 @@ use crate::tui::theme::{Role, Theme};
 
 /// Bytes shown in front of the first difference.
 const BEFORE: usize = 24;
+/// What is no longer than this is read at a glance: nothing inside it is marked.
+const SHORT: usize = 40;
 /// Bytes that are compared at once while the first difference is looked for.
 const BLOCK: usize = 4096;
 
@@ -54,7 +56,9 @@ pub(super) fn lines(
         text.push(Span::styled(ink::MORE, muted));
     }
     let strings = [Side::A, Side::B].into_iter().all(|side| diff.shape(row, side) == Shape::String);
-    if row.kind == Kind::Changed && strings {
+    let long =
+        [Side::A, Side::B].into_iter().any(|side| diff.value(row, side).is_some_and(|v| v.len() > SHORT));
+    if row.kind == Kind::Changed && strings && long {
         text.extend(changed(diff, row, side, &part.text, left, chars, theme));
     } else {
         text.extend(ink::spans(&part.text, own, theme));
@@ -64,7 +68,11 @@ pub(super) fn lines(
     if empty || (kinds_differ(diff, row) && !says_itself) {
         text.push(Span::styled(format!(" ({})", shape.word()), muted));
     }
-    if most == 1 { vec![ink::fit(text, room, part.more)] } else { ink::wrap(text, room, most, part.more) }
+    if most == 1 {
+        vec![ink::fit(text, room, part.more)]
+    } else {
+        ink::wrap_words(text, room, most, part.more)
+    }
 }
 
 /// Whether the sides hold different kinds of value, which their texts alone may hide: `1` and `"1"`.
