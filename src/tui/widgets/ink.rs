@@ -198,11 +198,11 @@ mod tests {
         );
         assert_eq!(
             text(&wrap_words(row("supplier concentration"), 12, 9, false)),
-            ["supplier con", "centration"]
+            ["supplier ", "concentratio", "n"]
         );
         assert_eq!(
             text(&wrap_words(row("a supplier concentrate"), 14, 2, false)),
-            ["a supplier con", "centrate"]
+            ["a supplier ", "concentrate"]
         );
         assert_eq!(text(&wrap_words(row("these are all words"), 12, 9, false)), ["these are ", "all words"]);
     }
