@@ -1,9 +1,5 @@
 //! The demonstration: the story is told through the real admission path, and this is what it leaves behind.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking, also in its tools"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its tools")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

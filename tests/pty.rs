@@ -52,9 +52,20 @@ fn child() {
 
 /// A new, empty store in the test's directory.
 fn store_beside(socket: &Path) -> Arc<dyn Coordinator> {
-    let options = Options { create: true, ..Options::new(&socket.with_file_name("state")) };
+    let options = Options { create: true, ..Options::new(socket.with_file_name("state")) };
     let store = SqliteStore::open(&socket.with_file_name("store.db"), options).unwrap();
     Arc::new(Local::embedded(Arc::new(store), Arc::new(Rules::default()), Principal::owner("you")))
+}
+
+/// Where the program keeps its things, all below a test's directory.
+fn own_directories(dir: &Path) -> [(&'static str, PathBuf); 4] {
+    let below = |name: &str| dir.join(name);
+    [
+        ("TMPDIR", dir.to_owned()),
+        ("TRIBUNAL_CONFIG_DIR", below("config")),
+        ("TRIBUNAL_DATA_DIR", below("data")),
+        ("TRIBUNAL_STATE_DIR", below("state")),
+    ]
 }
 
 struct Seen {
@@ -71,9 +82,10 @@ fn cells(count: u16) -> NonZeroU16 {
 
 /// The program on its terminal.
 struct Play {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     reports: PathBuf,
-    told: UnixStream,
+    /// Where the test binary tells how it ended; the program itself tells by its exit code.
+    told: Option<UnixStream>,
     master: Option<Box<dyn MasterPty + Send>>,
     child: Box<dyn Child + Send + Sync>,
     keys: Option<Box<dyn std::io::Write + Send>>,
@@ -91,19 +103,42 @@ impl Play {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("socket");
         let listener = UnixListener::bind(&socket).unwrap();
-        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
         let mut argv: Vec<String> = before.iter().map(ToString::to_string).collect();
         argv.push(std::env::current_exe().unwrap().to_str().unwrap().to_owned());
         argv.extend(["child", "--exact", "--nocapture"].map(String::from));
         let mut command = CommandBuilder::from_argv(argv.iter().map(Into::into).collect());
         command.env(SOCKET, &socket);
-        command.env("TERM", "xterm-256color");
-        command.env("COLORTERM", "truecolor");
-        command.env_remove("NO_COLOR");
         for (name, value) in env {
             command.env(name, value);
         }
+        let mut play = Play::on_a_terminal(command, dir);
+        let (told, _) = listener.accept().unwrap();
+        told.set_read_timeout(Some(PATIENCE)).unwrap();
+        play.told = Some(told);
+        play
+    }
+
+    /// The program itself, with these arguments and directories of its own.
+    fn program(args: &[&str]) -> Play {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tribunal"));
+        command.args(args);
+        for (name, value) in own_directories(dir.path()) {
+            command.env(name, value);
+        }
+        Play::on_a_terminal(command, dir)
+    }
+
+    fn on_a_terminal(mut command: CommandBuilder, dir: tempfile::TempDir) -> Play {
+        for name in ["NO_COLOR", "TRIBUNAL_STORE"] {
+            if command.get_env(name) == std::env::var_os(name).as_deref() {
+                command.env_remove(name);
+            }
+        }
+        command.env("TERM", "xterm-256color");
+        command.env("COLORTERM", "truecolor");
+        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
         let found = settings(pair.master.as_ref());
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
@@ -135,10 +170,8 @@ impl Play {
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        let (told, _) = listener.accept().unwrap();
-        told.set_read_timeout(Some(PATIENCE)).unwrap();
         let reports = dir.path().join("reports");
-        Play { _dir: dir, reports, told, master: Some(pair.master), child, keys: Some(keys), seen, found }
+        Play { dir, reports, told: None, master: Some(pair.master), child, keys: Some(keys), seen, found }
     }
 
     /// Waits until what is seen is so.
@@ -171,10 +204,23 @@ impl Play {
         assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
+    /// Lets the 300 ms pass in which a dialog takes no key.
+    fn after_the_guard(&self) {
+        let seen = self.seen.0.lock().unwrap();
+        drop(self.seen.1.wait_timeout_while(seen, Duration::from_millis(600), |_| true).unwrap());
+    }
+
+    /// The first whole digest on the screen.
+    fn digest_on_screen(&self) -> String {
+        let contents = self.seen.0.lock().unwrap().parser.screen().contents();
+        let at = contents.find("sha256:").unwrap();
+        contents[at..at + 71].to_owned()
+    }
+
     /// How the program says it ended.
     fn ended(&mut self) -> String {
         let mut text = String::new();
-        self.told.read_to_string(&mut text).unwrap();
+        self.told.as_mut().unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
@@ -185,7 +231,9 @@ impl Play {
         let seen = self.seen.0.lock().unwrap();
         let screen = seen.parser.screen();
         assert!(!screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste());
-        assert!(screen.contents().contains("running 1 test"), "{}", screen.contents());
+        if self.told.is_some() {
+            assert!(screen.contents().contains("running 1 test"), "{}", screen.contents());
+        }
         let bytes = String::from_utf8_lossy(&seen.bytes);
         for (on, off) in
             [("\x1b[?1004h", "\x1b[?1004l"), ("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?2004h", "\x1b[?2004l")]
@@ -356,4 +404,59 @@ fn without_a_terminal_it_says_so_and_writes_no_escape() {
     listener.accept().unwrap().0.read_to_string(&mut ended).unwrap();
     assert!(ended.contains("NotATerminal"), "{ended}");
     assert!(!output.stdout.contains(&0x1b));
+}
+
+/// The whole way: from the queue through both sides to a decision, and from the record to a verified ledger.
+#[test]
+fn a_conflict_is_found_read_decided_and_verified() {
+    let mut play = Play::program(&["demo"]);
+    play.until_text("[All 18]");
+    play.keys("/state:needs_review");
+    play.until_text("/ state:needs_review");
+    play.keys("\r");
+    play.until_text("5 found");
+    play.keys("j");
+    play.until_text("▌! needs review  T-20");
+    play.keys("\r");
+    play.until_text("difference 0 of 6");
+    for (key, at) in [("n", 1), ("n", 2), ("N", 1), ("G", 6)] {
+        play.keys(key);
+        play.until_text(&format!("difference {at} of 6"));
+    }
+    // Keys typed before the dialog is there, and for 300 ms after, decide nothing.
+    play.keys("djj \x13");
+    play.until_text("Decide T-20");
+    play.until_text("nothing is chosen");
+    play.after_the_guard();
+    play.keys("jj ");
+    play.until_text("[x] A  sha256:7618cc");
+    play.keys("\tThe filing says so.");
+    play.until_text("The filing says so.");
+    // Neither enter nor a confirmation that is not the digest decides.
+    play.keys("\t\tready\r\x13");
+    play.until_text("not sent:");
+    play.keys("\x7f\x7f\x7f\x7f\x7f7618cc\x13");
+    play.until_text("RECORDED: needs_review → ready");
+    let record = play.digest_on_screen();
+    play.keys("\x1b");
+    play.until_text("decided: ready by");
+    play.keys("\x1b");
+    play.until_text("4 found");
+    play.keys("A");
+    play.until_text("Approvals · 4 records");
+    play.keys("V");
+    play.until_text(&format!("verified 4 records, head {}", &record[..30]));
+    play.keys("q");
+    assert!(play.child.wait().unwrap().success());
+    play.given_back();
+    let demo = std::fs::read_dir(play.dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let demo = demo.into_iter().find(|path| path.join("demo.db").exists()).unwrap();
+    let verified = std::process::Command::new(env!("CARGO_BIN_EXE_tribunal"))
+        .args(["--store", demo.join("demo.db").to_str().unwrap(), "--json", "verify"])
+        .envs(own_directories(play.dir.path()))
+        .env("TRIBUNAL_STATE_DIR", demo.join("state"))
+        .output()
+        .unwrap();
+    let verified = String::from_utf8(verified.stdout).unwrap();
+    assert!(verified.contains("\"ok\":true") && verified.contains(&record), "{verified}");
 }

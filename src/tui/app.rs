@@ -283,9 +283,11 @@ impl App {
 
     fn with(&mut self, at: usize, effects: &mut Vec<Effect>, act: impl FnOnce(&mut dyn Layer, &mut Ctx<'_>)) {
         let mut wants = Vec::new();
+        let on_top = at + 1 == self.stack.len();
         let Some(place) = self.stack.get_mut(at) else { return };
         let mut ctx = Ctx {
             model: &self.model,
+            on_top,
             effects,
             wants: &mut wants,
             requests: &mut place.requests,

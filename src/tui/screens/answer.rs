@@ -14,7 +14,7 @@ use super::Ctx;
 use super::reading::Reading;
 use super::sending::Sending;
 use super::viewer::Viewer;
-use crate::domain::decision::{Decision as Asked, Input, Part as Piece};
+use crate::domain::decision::{Decision as Asked, Input, Part as Piece, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
@@ -270,7 +270,13 @@ impl Answer {
             candidate_set_digest: pinned.set,
             interruption: Some(pinned.asked.id.clone()),
             upheld: Vec::new(),
-            resume: None,
+            resume: pinned
+                .asked
+                .question
+                .resume
+                .clone()
+                .filter(|key| !cancels && !key.is_empty())
+                .map(|key| Resume { idempotency_key: key, note: None }),
             reason: self.reason.text().trim().to_owned(),
             evidence_opened: Vec::new(),
             input: self.input(),
@@ -278,6 +284,7 @@ impl Answer {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
+            altered: Vec::new(),
         })
     }
 

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use super::decision::Decision;
+use super::decision::correct::correcting;
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -26,7 +26,7 @@ use crate::tui::model::Model;
 use crate::tui::theme::Role;
 use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::list::Rows as _;
-use crate::tui::widgets::moment::{self, Told};
+use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::{Column, Layout};
 use record::Opened;
@@ -89,6 +89,8 @@ pub struct Approvals {
     head: Option<u64>,
     verifying: Option<(u64, Duration)>,
     verdict: Option<(String, Role)>,
+    /// The record to be corrected, while its task is read.
+    correcting: Option<(u64, String)>,
     since: Option<Duration>,
     opens: bool,
 }
@@ -103,6 +105,7 @@ impl Approvals {
             head: None,
             verifying: None,
             verdict: None,
+            correcting: None,
             since: None,
             opens: true,
         }
@@ -181,6 +184,14 @@ impl Approvals {
                 self.verifying = None;
                 self.verified(report);
             }
+            Reply::Show(shown) => {
+                if let Some((_, old)) = self.correcting.take_if(|(asked, _)| *asked == request) {
+                    match correcting(shown, &old) {
+                        Ok(decision) => ctx.push(decision),
+                        Err(why) => ctx.toast(reveal(&why).to_string()),
+                    }
+                }
+            }
             Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
             Reply::Failed(why) => self.failed(request, why, ctx),
             _ => {}
@@ -203,13 +214,13 @@ impl Approvals {
 }
 
 const COLUMNS: &[Column] = &[
-    Column { title: "no.", least: 5, most: 9, rank: 0, right: true },
-    Column { title: "task", least: 7, most: 16, rank: 1, right: false },
+    Column { title: "no.", least: 5, most: 7, rank: 0, right: true },
+    Column { title: "task", least: 7, most: 12, rank: 1, right: false },
     Column { title: "decision", least: 10, most: 10, rank: 2, right: false },
-    Column { title: "by", least: 8, most: 16, rank: 4, right: false },
-    Column { title: "when", least: 8, most: 19, rank: 5, right: false },
+    Column { title: "by", least: 8, most: 12, rank: 4, right: false },
+    Column { title: "when", least: 16, most: 16, rank: 5, right: false },
     Column { title: "upheld", least: 6, most: 10, rank: 6, right: false },
-    Column { title: "reason", least: 12, most: u16::MAX, rank: 3, right: false },
+    Column { title: "reason", least: 18, most: u16::MAX, rank: 3, right: false },
 ];
 
 impl Layer for Approvals {
@@ -221,7 +232,8 @@ impl Layer for Approvals {
         match (action, self.pages.selected()) {
             (Action::Open, Some(item)) => ctx.push(Opened::new(item.sequence)),
             (Action::Supersede, Some(item)) => {
-                ctx.push(Decision::new(item.task.clone()).superseding(item.approval_id.clone()));
+                let ask = Ask::Show(item.task.clone());
+                self.correcting = Some((put(ctx, ask), item.approval_id.clone()));
             }
             (Action::Copy, Some(item)) => ctx.effect(Effect::Copy(item.approval_id.clone())),
             (Action::CopyDigest, Some(item)) => ctx.effect(Effect::Copy(item.digest.to_string())),
@@ -230,7 +242,10 @@ impl Layer for Approvals {
                 self.verifying = Some((put(ctx, Ask::Verify), ctx.model.now.run));
             }
             (Action::Verify, _) => {}
-            (Action::Export, _) => ctx.toast("in a shell: tribunal export > ledger.jsonl"),
+            (Action::Export, _) => ctx.toast(format!(
+                "in a shell: tribunal --store PATH export > ledger.jsonl, PATH being where {} is",
+                ctx.model.store
+            )),
             _ => match movement(action) {
                 Some(movement) => {
                     self.pages.go(movement, ctx);
@@ -295,7 +310,7 @@ impl Layer for Approvals {
         }
         self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
             let Some(item) = self.pages.held().get(row) else { return Line::default() };
-            let at = moment::moment(item.at, Told::Local, view.model);
+            let at = moment::minute(item.at, view.model);
             let role = if item.decision == "ready" { Role::Success } else { Role::Warning };
             let decision =
                 if item.corrects { format!("{} ↺", item.decision) } else { item.decision.to_owned() };

@@ -21,12 +21,14 @@ use ratatui::layout::Rect;
 
 use super::answer::Answer;
 use super::approvals::Approvals;
+use super::decision::correct::nothing_to_decide;
 use super::decision::{Decision, Draft, Seen};
 use super::reading::Reading;
 use super::timeline::Timeline;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
+use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::Effect;
 use crate::tui::event::Event;
@@ -132,6 +134,9 @@ impl Case {
             draft: self.draft.clone(),
         });
         let open = shown.may.get("supersede") == Some(&true);
+        if let Some(why) = nothing_to_decide(shown).filter(|_| !open) {
+            return ctx.toast(reveal(&why).to_string());
+        }
         match shown.task.decided.as_ref().filter(|_| open) {
             Some(last) => ctx.push(decision.superseding(last.approval_id.clone())),
             None => ctx.push(decision),

@@ -1,9 +1,11 @@
 //! The docket: everything that waits for a person, in tabs, filtered and ordered, with a preview.
 
+mod act;
 mod filter;
 mod preview;
 mod rows;
 mod tab;
+mod take;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -13,28 +15,23 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::answer::Answer;
 use super::approvals::Approvals;
-use super::case::Case;
-use super::decision::Decision;
 use super::pages::{PAGE, Pages, Wanted, put};
-use super::quarantine::{Entries, Opened, Quarantine};
-use super::timeline::Timeline;
+use super::quarantine::{Entries, Quarantine};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::{ListRequest, Order, Tallies, Tally};
 use crate::domain::attention::Reason;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
-use crate::tui::event::{Change, Event, Key, Reply};
-use crate::tui::model::{Link, Model};
+use crate::tui::event::{Event, Key};
+use crate::tui::model::Model;
 use crate::tui::widgets::held::Keyed as _;
 use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::status::Waiting;
 use filter::Filter;
 use preview::Preview;
-use rows::{Item, Known};
+use rows::Item;
 use tab::Tab;
 
 /// The shortest time between two readings for news.
@@ -215,134 +212,6 @@ impl Docket {
         }
         self.pump(ctx);
         self.look();
-    }
-
-    fn open(&mut self, ctx: &mut Ctx<'_>) {
-        if self.in_quarantine() {
-            if let Some(id) = self.entries.selected() {
-                ctx.push(Opened::new(id));
-            }
-            return;
-        }
-        let Some(item) = self.selected() else { return };
-        match (item.id(), item.0.reason) {
-            (Known::Entry(id), _) => ctx.push(Opened::new(id)),
-            (
-                Known::Task(task),
-                Some(Reason::WaitingHuman | Reason::InputRequired | Reason::AuthRequired),
-            ) => {
-                ctx.push(Answer::new(TaskId(task)));
-            }
-            (Known::Task(task), _) => ctx.push(Case::new(TaskId(task))),
-        }
-    }
-
-    /// Opens what speaks of the selected task.
-    fn open_for_task(&mut self, action: Action, ctx: &mut Ctx<'_>) {
-        let closed = match ctx.model.closed() {
-            Some(why) if matches!(action, Action::Decide | Action::Answer) => Some(why.to_owned()),
-            _ => None,
-        };
-        match (closed, self.task(), action) {
-            (Some(why), ..) => ctx.toast(format!("nothing can be decided now: {why}")),
-            (None, Some(task), Action::Decide) => ctx.push(Decision::new(task)),
-            (None, Some(task), Action::Answer) => ctx.push(Answer::new(task)),
-            (None, Some(task), Action::Timeline) => ctx.push(Timeline::new(task)),
-            (None, None, _) if self.selected().is_some() => {
-                ctx.toast("this entry names no task: enter opens it")
-            }
-            _ => {}
-        }
-    }
-
-    fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
-        let counted = self.counting == Some(request);
-        if counted {
-            self.counting = None;
-        }
-        match reply {
-            Reply::List(page) if self.pages.waits_for(request) => {
-                let rows = page.rows.iter().cloned().map(Item::new).collect();
-                if let Some(gone) = self.pages.take(request, rows, page.more) {
-                    let (Known::Task(name) | Known::Entry(name)) = &gone;
-                    ctx.toast(format!("{} is no longer in this place", reveal(name)));
-                }
-                self.look();
-            }
-            Reply::Tallies(tallies) => {
-                self.tallies = Some(*tallies);
-                self.seen.get_or_insert(self.tab.tally(tallies));
-                self.look();
-            }
-            Reply::Show(shown) => drop(self.preview.take(request, Some(shown.clone()))),
-            Reply::Quarantine(found) => self.entries.take(request, found, ctx),
-            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
-            Reply::Failed(why) => self.failed(request, why, ctx),
-            _ => {}
-        }
-        if !self.pages.is_new() && !self.entries.is_new() {
-            self.since = None;
-        }
-        self.pump(ctx);
-        self.freshen(ctx);
-    }
-
-    fn failed(&mut self, request: u64, why: &str, ctx: &mut Ctx<'_>) {
-        self.pages.fail(request, why);
-        self.entries.fail(request, why);
-        // A task that is gone by now has no preview; that is no failure of the docket.
-        if !self.preview.take(request, None) {
-            ctx.toast(format!("{why}; r reads again"));
-        }
-    }
-
-    fn feed(&mut self, change: &Change, ctx: &mut Ctx<'_>) {
-        match change {
-            Change::News(tasks) => {
-                self.news.here = true;
-                let known = self.selected().map(Item::id).filter(|_| self.previews);
-                let ours = matches!(&known, Some(Known::Task(id)) if tasks.iter().flatten().any(|task| task.as_str() == id));
-                self.preview.follow(known, ours, ctx);
-            }
-            Change::Link(Link::Live) => self.news.here |= std::mem::take(&mut self.news.lost),
-            Change::Link(_) => self.news.lost = true,
-        }
-        self.freshen(ctx);
-    }
-
-    fn order_by(&mut self, order: Order, ctx: &mut Ctx<'_>) {
-        if self.in_quarantine() {
-            ctx.toast("the quarantine is listed in the order of arrival");
-            return;
-        }
-        self.order = order;
-        self.restart(ctx);
-        ctx.toast(rows::order_words(order));
-    }
-
-    fn type_filter(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
-        match action {
-            Action::Accept => {
-                if !self.filter.keep() {
-                    ctx.toast("the filter is not complete: esc leaves it");
-                }
-                self.relayout();
-            }
-            Action::Back => {
-                self.filter.leave();
-                self.restart(ctx);
-            }
-            Action::NextField => {
-                if self.filter.complete() {
-                    self.restart(ctx);
-                }
-            }
-            _ => match movement(action) {
-                Some(movement) => self.go(movement, ctx),
-                None => return Outcome::Ignored,
-            },
-        }
-        Outcome::Handled
     }
 }
 

@@ -115,6 +115,8 @@ pub enum Want {
 pub struct Ctx<'a> {
     /// What every screen may read.
     pub model: &'a Model,
+    /// Whether this layer is the one the person acts on.
+    pub on_top: bool,
     pub(super) effects: &'a mut Vec<Effect>,
     pub(super) wants: &'a mut Vec<Want>,
     pub(super) requests: &'a mut Vec<u64>,

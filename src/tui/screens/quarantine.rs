@@ -23,7 +23,7 @@ use crate::tui::model::Model;
 use crate::tui::theme::Role;
 use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::list::{Move, Rows as _};
-use crate::tui::widgets::moment::{self, Told};
+use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::{Column, Layout};
 use act::{Drop, Readmit};
@@ -130,7 +130,7 @@ impl Entries {
         self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
             let Some(Item(entry)) = self.pages.held().get(row) else { return ratatui::text::Line::default() };
             let count = if entry.count > 1 { format!("{}×", entry.count) } else { String::new() };
-            let received = moment::moment(entry.received_at, Told::Local, view.model);
+            let received = moment::minute(entry.received_at, view.model);
             let (state, role) = match &entry.state {
                 EntryState::Open => (entry.reason.as_str(), Role::Danger),
                 EntryState::Readmitted { .. } => ("✓ re-admitted", Role::Success),
@@ -151,12 +151,12 @@ impl Entries {
 
 const COLUMNS: &[Column] = &[
     Column { title: "entry", least: 5, most: 8, rank: 0, right: false },
-    Column { title: "why", least: 15, most: 21, rank: 1, right: false },
+    Column { title: "why", least: 15, most: 16, rank: 1, right: false },
     Column { title: "what is wrong", least: 16, most: u16::MAX, rank: 2, right: false },
     Column { title: "task", least: 6, most: 12, rank: 4, right: false },
-    Column { title: "sender", least: 8, most: 14, rank: 5, right: false },
-    Column { title: "times", least: 5, most: 5, rank: 6, right: true },
-    Column { title: "received", least: 8, most: 19, rank: 3, right: false },
+    Column { title: "sender", least: 8, most: 14, rank: 6, right: false },
+    Column { title: "times", least: 5, most: 5, rank: 5, right: true },
+    Column { title: "received", least: 16, most: 16, rank: 3, right: false },
 ];
 
 /// The quarantine as a screen; settled entries can be shown too.

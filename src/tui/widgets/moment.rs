@@ -63,6 +63,12 @@ pub fn moment(at: Timestamp, told: Told, model: &Model) -> String {
     format!("{}{mark}", then.strftime(form))
 }
 
+/// A moment in a column: local, with its date where that is not today's, and then to the minute.
+pub fn minute(at: Timestamp, model: &Model) -> String {
+    let told = moment(at, Told::Local, model);
+    told.get(..16).map_or_else(|| told.clone(), str::to_owned)
+}
+
 /// A span of milliseconds: `9s`, `41m`, `2h14m`, `3d04h`.
 pub fn span(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;

@@ -162,6 +162,13 @@ impl Answer {
         };
         let reason = label("Reason (required, kept for ever)".to_owned());
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
+        if let Content::Fields(fields) = &self.content {
+            let chosen = fields.chosen();
+            if !chosen.is_empty() {
+                let text = format!("what will be sent: {}", chosen.join(", "));
+                sheet.lines(ink::paragraph(&text, theme.style(Role::Text), width, 4, theme));
+            }
+        }
         let confirm = match self.wanted() {
             Some(word) => format!("Confirm: type {word}, then send"),
             None => "Confirm: choose first".to_owned(),

@@ -94,11 +94,27 @@ fn the_filled_form_is_sent_once_as_the_preview_said() {
     let sent = stage.decisions();
     assert_eq!(sent.len(), 1, "{}", script.screen());
     assert_eq!(serde_json::to_value(sent[0]).unwrap(), preview);
+    assert_eq!(sent[0].resume.as_ref().unwrap().idempotency_key, "report:step-3");
     let input = sent[0].input.as_ref().unwrap();
     let value = json!({"region": "eu", "count": 2, "draft": true});
     assert_eq!(input.parts, [Piece::Data(value)]);
     assert_eq!(stage.world.records.len(), 1);
     assert!(script.screen().contains(&stage.world.records[0].record_digest.to_string()));
+}
+
+#[test]
+fn the_cursor_shows_and_moves_and_only_space_chooses_what_is_sent() {
+    let mut stage = Stage::waiting(form());
+    let mut script = opened(&mut stage, 120, 50);
+    assert!(script.screen().contains("▌( ) Europe"), "{}", script.screen());
+    press(&mut stage, &mut script, "<down>");
+    let screen = script.screen();
+    assert!(screen.contains("▌( ) United States") && !screen.contains("(•) United States"), "{screen}");
+    press(&mut stage, &mut script, "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>answer");
+    assert!(script.screen().contains(r#"what will be sent: Region "us""#), "{}", script.screen());
+    press(&mut stage, &mut script, "<ctrl-s>");
+    let input = stage.decisions()[0].input.as_ref().unwrap();
+    assert_eq!(input.parts, [Piece::Data(json!({"region": "us", "count": 2, "draft": true}))]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Why a decision cannot be sent now: the first reason, in the order in which it can be put right.
 
-use super::Decision;
+use super::{Decision, correct};
 use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
 use crate::domain::secret::looks_like_secret;
@@ -31,7 +31,10 @@ impl Decision {
     /// Nothing waits for a decision.
     pub(super) fn closed(&self, shown: &Shown) -> Option<String> {
         let task = &shown.task;
-        if task.state.waits_for_a_record() || self.supersedes.is_some() {
+        if let Some(old) = &self.supersedes {
+            return correct::not_correctable(shown, old);
+        }
+        if task.state.waits_for_a_record() {
             return None;
         }
         Some(match &task.decided {
@@ -80,9 +83,17 @@ impl Decision {
 
     fn not_chosen(&self, shown: &Shown) -> Option<String> {
         let Some(to) = self.to else { return Some("choose ready or cancel".to_owned()) };
-        let need = shown.task.interruption.as_ref().map(|asked| asked.question.need);
-        let waits = shown.task.state == TaskState::WaitingHuman && to == TaskState::Ready;
-        if waits && need != Some(Need::MachineCredentials) {
+        let need = self.question().map(|asked| asked.question.need);
+        let takes_answer =
+            to == TaskState::Ready && need.is_some_and(|need| need != Need::MachineCredentials);
+        let answered =
+            shown.task.judged.as_ref().is_some_and(|judged| judged.from == TaskState::WaitingHuman);
+        if takes_answer && self.supersedes.is_some() && answered {
+            return Some(
+                "this record holds an answer, which cannot be given anew here: only cancel".to_owned(),
+            );
+        }
+        if takes_answer && shown.task.state == TaskState::WaitingHuman {
             return Some("a question waits: answer it in place of deciding".to_owned());
         }
         self.standing().find_map(|column| {

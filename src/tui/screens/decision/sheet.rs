@@ -145,8 +145,10 @@ impl Decision {
         if closed.is_some() {
             return sheet;
         }
+        let named = self.question().and_then(|asked| asked.question.resume.as_ref());
+        let left_out = if named.is_some() { "what the question names" } else { "the new record's id" };
         sheet.input(
-            label("Resume from (may be left out: then the new record's id)"),
+            label(&format!("Resume from (may be left out: then {left_out})")),
             &self.resume,
             self.focus == Focus::Resume,
         );
@@ -250,8 +252,7 @@ impl Decision {
                     facts.push((format!("does not stand: {}", named(column)), Role::Removed));
                 }
                 facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
-                let resume = self.resume.text();
-                let from = if resume.trim().is_empty() { "the new record's id" } else { resume.trim() };
+                let from = self.resume_key().unwrap_or_else(|| "the new record's id".to_owned());
                 let stands =
                     if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
                 facts.push(match to {

@@ -314,6 +314,33 @@ fn a_side_that_was_never_compared_is_not_upheld() {
 }
 
 #[test]
+fn the_latest_record_is_corrected_from_the_ledger_until_work_goes_on() {
+    let mut stage = Stage::conflicted();
+    let mut first = stage.world.decision(TaskState::Ready);
+    first.reason = "called them".into();
+    stage.world.decide_as(first, owner()).unwrap();
+    let old = stage.world.records[0].approval_id.clone();
+    assert!(correct::correcting(&stage.shown(), "A-other").is_err());
+    let mut script = Script::new(correct::correcting(&stage.shown(), &old).unwrap(), 120, 40);
+    script.event(live());
+    stage.serve(&mut script);
+    script.wait(GUARD);
+    press(&mut stage, &mut script, "<space><tab>it was a draft<tab><tab>ready<ctrl-s>");
+    assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+    assert_eq!(stage.world.records[1].supersedes.as_deref(), Some(old.as_str()));
+    let why = correct::correcting(&stage.shown(), &old).err().unwrap();
+    assert!(why.contains("cannot be superseded: the latest of T is"), "{why}");
+}
+
+#[test]
+fn a_task_that_does_not_wait_says_so_and_opens_no_form() {
+    let mut stage = Stage::running();
+    let screen = opened(&mut stage, 120, 40).screen();
+    assert!(screen.contains("T is running: nothing to decide") && !screen.contains("Decide T"), "{screen}");
+    assert_eq!(correct::nothing_to_decide(&Stage::conflicted().shown()), None);
+}
+
+#[test]
 fn a_record_is_superseded_while_that_is_possible() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);

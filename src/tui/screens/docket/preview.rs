@@ -19,7 +19,7 @@ use crate::tui::widgets::ink;
 use crate::tui::widgets::moment::{self, Told};
 
 /// How long the selection rests before the task is read: moving through a list reads nothing.
-const REST: Duration = Duration::from_millis(120);
+const REST: Duration = Duration::from_millis(80);
 /// The most lines one side, prompt or goal takes.
 const LINES: usize = 6;
 

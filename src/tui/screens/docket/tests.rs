@@ -10,6 +10,8 @@ use crate::domain::attention::Stuck;
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
 use crate::domain::task::TaskState;
+use crate::tui::event::{Change, Reply};
+use crate::tui::model::Link;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
 
@@ -112,7 +114,7 @@ fn row(n: u32) -> Row {
         interruption,
         goal: Some("collect\x1b[2J evidence".into()),
         priority: i64::from(n % 3),
-        deadline: (n % 2 == 0).then_some(Timestamp(NOW - MINUTE * 61)),
+        deadline: n.is_multiple_of(2).then_some(Timestamp(NOW - MINUTE * 61)),
         failure: None,
         worker: Some("researcher-a".into()),
         labels: std::collections::BTreeMap::new(),
@@ -246,7 +248,7 @@ fn a_row_that_leaves_is_told_and_the_next_takes_its_place() {
     world.keys(&mut script, "jjj");
     world.numbers.remove(3);
     world.news(&mut script);
-    assert!(script.screen().contains("T-1003 is no longer in this place"), "{}", script.screen());
+    assert!(script.screen().contains("T-1003 no longer waits in this place"), "{}", script.screen());
     assert_eq!(selected(&script), "Q-1004");
 }
 
@@ -329,7 +331,7 @@ fn the_task_under_a_resting_selection_is_read_and_no_other() {
             .count()
     };
     assert_eq!(shows(script.effects()), 0);
-    script.keys("k").wait(Duration::from_millis(130));
+    script.keys("k").wait(Duration::from_millis(90));
     assert_eq!(shows(script.effects()), 1);
 }
 

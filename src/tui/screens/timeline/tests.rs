@@ -170,3 +170,14 @@ fn no_size_panics_and_nothing_foreign_reaches_the_screen() {
         }
     }
 }
+
+#[test]
+fn an_answer_is_told_with_its_verdict_and_content() {
+    use crate::domain::decision::{Input, Part};
+    let input = |parts, approved| Input { parts, schema_digest: None, approved };
+    assert_eq!(super::words::said(&input(Vec::new(), Some(false))), "DENIED");
+    let parts = vec![Part::Text("go\u{202e}".into()), Part::Data(serde_json::json!({"region": "eu"}))];
+    let told = super::words::said(&input(parts, Some(true)));
+    assert!(told.starts_with("approved; answered go") && !told.contains('\u{202e}'), "{told}");
+    assert!(told.ends_with(r#"answered {"region":"eu"}"#), "{told}");
+}

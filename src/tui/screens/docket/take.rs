@@ -1,0 +1,67 @@
+//! What the docket makes of answers and news.
+
+use super::Docket;
+use super::rows::{Item, Known};
+use crate::domain::text::reveal;
+use crate::tui::event::{Change, Reply};
+use crate::tui::model::Link;
+use crate::tui::screens::Ctx;
+use crate::tui::widgets::held::Keyed as _;
+
+impl Docket {
+    pub(super) fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
+        let counted = self.counting == Some(request);
+        if counted {
+            self.counting = None;
+        }
+        match reply {
+            Reply::List(page) if self.pages.waits_for(request) => {
+                let rows = page.rows.iter().cloned().map(Item::new).collect();
+                let gone = self.pages.take(request, rows, page.more);
+                // Below another screen nobody looks at the list.
+                if let Some(Known::Task(name) | Known::Entry(name)) = gone.filter(|_| ctx.on_top) {
+                    ctx.toast(format!("{} no longer waits in this place", reveal(&name)));
+                }
+                self.look();
+            }
+            Reply::Tallies(tallies) => {
+                self.tallies = Some(*tallies);
+                self.seen.get_or_insert(self.tab.tally(tallies));
+                self.look();
+            }
+            Reply::Show(shown) => drop(self.preview.take(request, Some(shown.clone()))),
+            Reply::Quarantine(found) => self.entries.take(request, found, ctx),
+            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
+            Reply::Failed(why) => self.failed(request, why, ctx),
+            _ => {}
+        }
+        if !self.pages.is_new() && !self.entries.is_new() {
+            self.since = None;
+        }
+        self.pump(ctx);
+        self.freshen(ctx);
+    }
+
+    pub(super) fn failed(&mut self, request: u64, why: &str, ctx: &mut Ctx<'_>) {
+        self.pages.fail(request, why);
+        self.entries.fail(request, why);
+        // A task that is gone by now has no preview; that is no failure of the docket.
+        if !self.preview.take(request, None) {
+            ctx.toast(format!("{why}; r reads again"));
+        }
+    }
+
+    pub(super) fn feed(&mut self, change: &Change, ctx: &mut Ctx<'_>) {
+        match change {
+            Change::News(tasks) => {
+                self.news.here = true;
+                let known = self.selected().map(Item::id).filter(|_| self.previews);
+                let ours = matches!(&known, Some(Known::Task(id)) if tasks.iter().flatten().any(|task| task.as_str() == id));
+                self.preview.follow(known, ours, ctx);
+            }
+            Change::Link(Link::Live) => self.news.here |= std::mem::take(&mut self.news.lost),
+            Change::Link(_) => self.news.lost = true,
+        }
+        self.freshen(ctx);
+    }
+}
