@@ -3,31 +3,24 @@
 //! What is answered is the question that was read when the form opened. When another is asked, or the task
 //! changes, sending stops until that was noted; what is written stays.
 
+mod keys;
 mod off;
 mod question;
 mod sheet;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
-use ratatui::Frame;
-use ratatui::layout::Rect;
-
+use super::Ctx;
 use super::reading::Reading;
 use super::sending::Sending;
 use super::viewer::Viewer;
-use super::{Ctx, Layer, Outcome, View};
 use crate::domain::decision::{Decision as Asked, Input, Part as Piece, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
 use crate::domain::task::TaskState;
-use crate::tui::action::{Action, Scope};
 use crate::tui::effect::Effect;
-use crate::tui::event::{Code, Event, Key};
-use crate::tui::model::Model;
 use crate::tui::widgets::form::{Fields, Scroll};
 use crate::tui::widgets::input::Field;
 use question::Content;
@@ -335,150 +328,6 @@ impl Answer {
             Some(link) if question::is_safe(link) => ctx.effect(Effect::Copy(link.to_owned())),
             Some(_) => ctx.toast("the link is not plain http(s): it is not copied"),
             None => {}
-        }
-    }
-}
-
-impl Layer for Answer {
-    fn scopes(&self) -> &'static [Scope] {
-        match self.part() {
-            _ if !self.types() => &[Scope::Answer, Scope::List, Scope::Global, Scope::Always],
-            Some(Part::Text | Part::Reason) => &[Scope::Field, Scope::Always],
-            _ => &[Scope::Line, Scope::Field, Scope::Always],
-        }
-    }
-
-    fn wants_text(&self) -> bool {
-        self.types()
-    }
-
-    fn popup(&self) -> bool {
-        true
-    }
-
-    fn guarded(&self) -> bool {
-        true
-    }
-
-    fn offers(&self) -> &'static [(Action, &'static str)] {
-        if self.sending.record().is_some() {
-            return &[(Action::Copy, "copy digest")];
-        }
-        if self.pinned.as_ref().is_some_and(|pinned| pinned.asked.question.link.is_some())
-            && !self.is_changed()
-        {
-            return &[
-                (Action::Copy, "copy link"),
-                (Action::NextField, "next"),
-                (Action::Choose, "choose"),
-                (Action::Submit, "send"),
-                (Action::Preview, "preview"),
-            ];
-        }
-        if self.is_changed() && self.sending.is_writing() {
-            return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
-        }
-        &[
-            (Action::NextField, "next"),
-            (Action::Choose, "choose"),
-            (Action::Submit, "send"),
-            (Action::Preview, "preview"),
-        ]
-    }
-
-    fn wake(&self, model: &Model) -> Option<Duration> {
-        let waiting =
-            self.sending.waiting().or(self.reading.waiting()).map(|waiting| waiting.wake(model.now.run));
-        let expires = self.pinned.as_ref().and_then(|pinned| pinned.asked.question.expires_at);
-        let countdown = expires.and_then(|at| crate::tui::widgets::moment::countdown(at, model));
-        waiting.into_iter().chain(countdown).min()
-    }
-
-    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
-        let left = std::mem::take(&mut self.leaving);
-        match action {
-            Action::Back if self.has_draft() && !left => {
-                self.leaving = true;
-                ctx.toast("something is written here: going back again drops it");
-            }
-            Action::Down => self.step(true),
-            Action::Up => self.step(false),
-            Action::PageDown | Action::HalfPageDown => self.page(1, ctx.model),
-            Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
-            Action::First => self.scroll = Scroll::At(0),
-            Action::Choose => self.choose(),
-            Action::NextField => self.next_focus(true),
-            Action::PreviousField => self.next_focus(false),
-            Action::Submit => self.submit(ctx),
-            Action::Preview => self.preview(ctx),
-            Action::Copy => self.copy(ctx),
-            Action::Acknowledge if self.sending.is_writing() => self.pin(),
-            Action::Refresh => self.reading.ask(ctx),
-            // Enter sends nothing.
-            Action::Accept => {}
-            _ => return Outcome::Ignored,
-        }
-        Outcome::Handled
-    }
-
-    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
-        self.leaving = false;
-        if !self.sending.is_writing() || (self.part() == Some(Part::Confirm) && key.code == Code::Enter) {
-            return;
-        }
-        if let Some(field) = self.field() {
-            field.key(key);
-        } else {
-            self.with_fields(|fields, at| fields.key(at, key));
-        }
-        self.scroll = Scroll::Focus;
-    }
-
-    fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
-        match event {
-            Event::Resize { width, height } => self.size = (*width, *height),
-            Event::Paste(_) if self.part() == Some(Part::Confirm) => {
-                return ctx.toast("what confirms is typed, not pasted");
-            }
-            Event::Paste(text) if self.sending.is_writing() => {
-                if let Some(field) = self.field() {
-                    field.paste(text);
-                } else {
-                    self.with_fields(|fields, at| fields.paste(at, text));
-                }
-            }
-            _ => {}
-        }
-        if self.sending.event(event, ctx) {
-            self.after_reply(ctx);
-        }
-        if self.reading.event(event, ctx) {
-            if self.pinned.is_none() {
-                self.pin();
-            } else if self.is_changed() && self.sending.is_writing() {
-                self.confirm.set("");
-                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
-                self.sending.ask_changes(self.reading.id(), after, ctx);
-            }
-        }
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
-        self.paint(frame, area, view);
-    }
-}
-
-impl Answer {
-    /// What follows from a reply to the answer itself.
-    fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
-        self.scroll = Scroll::At(0);
-        if self.sending.is_writing() {
-            self.confirm.set("");
-            if self.sending.is_stale() {
-                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
-                self.sending.ask_changes(self.reading.id(), after, ctx);
-                self.reading.ask(ctx);
-            }
         }
     }
 }

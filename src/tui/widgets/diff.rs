@@ -192,7 +192,7 @@ impl Rows {
         names: Names<'_>,
         theme: &Theme,
     ) -> [Vec<Line<'static>>; 2] {
-        let head = |side| self.head(diff, row, side, mine, theme);
+        let head = |side| self.head(diff, row, (side, names), mine, theme);
         if row.kind == Kind::Equal {
             let two = if self.sides == Sides::Beside { vec![head(Side::B)] } else { Vec::new() };
             return [vec![head(if self.sides == Sides::One(Side::B) { Side::B } else { Side::A })], two];
@@ -229,7 +229,14 @@ impl Rows {
     }
 
     /// The first line of a row: mark, glyph, place, word.
-    fn head(&self, diff: &Diff, row: &Row, side: Side, mine: bool, theme: &Theme) -> Line<'static> {
+    fn head(
+        &self,
+        diff: &Diff,
+        row: &Row,
+        (side, names): (Side, Names<'_>),
+        mine: bool,
+        theme: &Theme,
+    ) -> Line<'static> {
         let (glyph, role) = match row.kind {
             Kind::Changed => ("~", Role::Changed),
             Kind::Added => ("+", Role::Added),
@@ -244,7 +251,14 @@ impl Rows {
             Kind::Spelling => "  written differently, same value".to_owned(),
             kind => format!("  {}", kind.word()),
         };
-        let place = if row.kind == Kind::Equal { fold(diff, row, side) } else { pointer(diff, row, side) };
+        let mut place =
+            if row.kind == Kind::Equal { fold(diff, row, side) } else { pointer(diff, row, side) };
+        // Elements shift: one head over both values says where each side has its own.
+        let other = pointer(diff, row, Side::B);
+        let both = matches!(row.kind, Kind::Changed | Kind::Spelling) && self.sides == Sides::Under;
+        if both && other != place {
+            place = format!("{place}, in {} {other}", names.b);
+        }
         let style = if row.kind == Kind::Equal { theme.style(Role::Muted) } else { theme.style(Role::Title) };
         let room = self.width.saturating_sub(3 + word.len());
         let mut line = vec![mark, glyph];

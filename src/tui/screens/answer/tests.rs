@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::stage::{HOSTILE, Stage, is_clean, live, news};
 use super::*;
+use crate::tui::event::Event;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
 

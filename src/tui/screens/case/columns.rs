@@ -49,10 +49,16 @@ impl Column {
         self.sides.first().map_or(0, |side| side.arrival)
     }
 
-    /// How many times it was delivered, repeats counted.
-    pub(in super::super) fn deliveries(&self) -> u64 {
-        let stored: u64 = self.stored.iter().map(|one| one.deliveries).sum();
-        stored.max(self.sides.len() as u64)
+    /// `3 deliveries`, repeats counted; `2 submissions` where the repeats are not known here.
+    pub(in super::super) fn times(&self) -> String {
+        let told = |many: u64, one: &str, more: &str| match many {
+            1 => format!("1 {one}"),
+            many => format!("{many} {more}"),
+        };
+        if self.stored.is_empty() {
+            return told(self.sides.len() as u64, "submission", "submissions");
+        }
+        told(self.stored.iter().map(|one| one.deliveries).sum(), "delivery", "deliveries")
     }
 
     /// Every reference that one of its submissions gives, each once.

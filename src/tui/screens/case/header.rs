@@ -31,11 +31,10 @@ impl Heads<'_> {
     /// ` A  task_result · 3 deliveries · untrusted`.
     pub(super) fn title(&self, column: &Column, new: bool) -> Line<'static> {
         let theme = self.theme;
-        let many = many(column);
         let mut line = vec![
             Span::styled(format!(" {} ", column.label), theme.style(Role::Badge)),
             Span::styled(
-                format!(" {} · {} {many} ", column.kind.as_str(), column.deliveries()),
+                format!(" {} · {} ", column.kind.as_str(), column.times()),
                 theme.style(Role::Title),
             ),
             Span::styled("· untrusted ", theme.style(Role::Untrusted)),
@@ -142,14 +141,20 @@ impl Heads<'_> {
             let rows = ink::wrap(self.submission(one, &wrong), width, each, false);
             told.push(rows.into_iter().map(Line::from).collect());
         }
+        for side in column.sides.iter().filter(|_| column.stored.is_empty()) {
+            let mut line = vec![Span::styled(format!("#{} ", side.arrival), self.theme.style(Role::Badge))];
+            line.extend(ink::name(&side.sender, self.theme));
+            told.push(vec![Line::from(ink::fit(line, width, false))]);
+        }
         let all: usize = told.iter().map(Vec::len).sum();
         let keep = if all <= room { told.len() } else { room.saturating_sub(1) };
-        let left = column.stored.get(keep..).unwrap_or_default();
+        let left = told.len().saturating_sub(keep);
+        let hidden = column.stored.get(keep..).unwrap_or_default();
         lines.extend(told.into_iter().take(keep).flatten());
-        if !left.is_empty() {
-            let odd = left.iter().any(|one| wrong.contains(&one.submission.arrival));
+        if left > 0 {
+            let odd = hidden.iter().any(|one| wrong.contains(&one.submission.arrival));
             let odd = if odd { ", a claimed time ! among them" } else { "" };
-            let text = format!("… {} more{odd}: see details", left.len());
+            let text = format!("… {left} more{odd}: see details");
             lines.push(note(&text, self.theme.style(Role::Muted), width, self.theme));
         }
         lines.push(Line::from(ink::fit(self.evidence(column), width, false)));
@@ -162,13 +167,7 @@ impl Heads<'_> {
         let wrong = contradicted(self.columns);
         let (word, _) = self.checks.word(column);
         let mut out = vec![
-            format!(
-                "{}  {}  {} {}, untrusted",
-                column.label,
-                column.kind.as_str(),
-                column.deliveries(),
-                many(column)
-            ),
+            format!("{}  {}  {}, untrusted", column.label, column.kind.as_str(), column.times()),
             column.digest.to_string(),
             format!("{}  {word}", column.scheme.as_str()),
         ];
@@ -219,10 +218,6 @@ fn evidence_lines(one: &EvidenceRef, disputed: bool) -> Vec<String> {
         out.push("    ! the same reference with another digest or none is named elsewhere".to_owned());
     }
     out
-}
-
-fn many(column: &Column) -> &'static str {
-    if column.deliveries() == 1 { "delivery" } else { "deliveries" }
 }
 
 /// A line of ours that may be cut.

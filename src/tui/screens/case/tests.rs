@@ -51,9 +51,8 @@ fn five_deliveries_in_two_digests_are_two_columns_in_order_of_arrival() {
     let stage = Stage::conflicted();
     let sets = columns::sets(&stage.shown());
     assert_eq!(sets.len(), 1);
-    let told: Vec<_> =
-        sets[0].columns.iter().map(|c| (c.label.as_str(), c.arrival(), c.deliveries())).collect();
-    assert_eq!(told, [("A", 2, 3), ("B", 5, 1)]);
+    let told: Vec<_> = sets[0].columns.iter().map(|c| (c.label.as_str(), c.arrival(), c.times())).collect();
+    assert_eq!(told, [("A", 2, "3 deliveries".into()), ("B", 5, "1 delivery".into())]);
     // B came later and claims to be earlier.
     let wrong: Vec<u64> = columns::contradicted(&sets[0].columns).into_iter().collect();
     assert_eq!(wrong, [5]);

@@ -9,7 +9,7 @@ use super::super::case::Case;
 use super::super::stage::{HOSTILE, Stage, facts, is_clean, live, news};
 use super::*;
 use crate::domain::testing::owner;
-use crate::tui::event::Change;
+use crate::tui::event::{Change, Event};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;

@@ -135,3 +135,20 @@ fn of_fifty_megabytes_only_what_is_in_view_is_formatted() {
     let told = lines(&rows(58, 30, Sides::Under), &one).join("\n");
     assert!(told.contains("[-left-]") && told.contains("{+right+}"), "{told}");
 }
+
+#[test]
+fn where_elements_shifted_each_side_has_its_own_place() {
+    let a = r#"[{"id":1,"v":"same"},{"id":2,"v":"old","w":[1,2,3]},{"id":3,"v":"same"}]"#;
+    let b = r#"[{"id":1,"v":"same"},{"id":9},{"id":2,"v":"new","w":[1,2,3]},{"id":3,"v":"same"}]"#;
+    let diff = diff(a, b);
+    let under = lines(&rows(60, 40, Sides::Under), &diff).join("\n");
+    assert!(under.contains("~ /1/v, in B /2/v  changed"), "{under}");
+    let beside =
+        rows(60, 40, Sides::Beside).view(&diff, Names { a: "A", b: "B" }, &Theme::embedded("mono").unwrap());
+    let side = |at: usize| -> Vec<String> {
+        beside.iter().flat_map(|block| &block[at]).map(ToString::to_string).collect()
+    };
+    assert!(side(0).iter().any(|line| line.contains("~ /1/v  changed")));
+    assert!(side(1).iter().any(|line| line.contains("~ /2/v  changed")));
+    assert!(side(1).iter().any(|line| line.contains("1 equal element 3–3")), "{:?}", side(1));
+}

@@ -1,0 +1,164 @@
+//! What each key and event does to the dialog.
+
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::super::{Ctx, Layer, Outcome, View};
+use super::{Decision, Focus};
+use crate::tui::action::{Action, Scope};
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::model::Model;
+use crate::tui::widgets::form::Scroll;
+
+impl Layer for Decision {
+    fn scopes(&self) -> &'static [Scope] {
+        match self.focus {
+            _ if self.sending.record().is_some() => DIALOG,
+            Focus::Choices => DIALOG,
+            Focus::Reason => &[Scope::Field, Scope::Always],
+            Focus::Resume | Focus::Confirm => &[Scope::Line, Scope::Field, Scope::Always],
+        }
+    }
+
+    fn wants_text(&self) -> bool {
+        self.focus != Focus::Choices && self.sending.record().is_none()
+    }
+
+    fn popup(&self) -> bool {
+        true
+    }
+
+    fn guarded(&self) -> bool {
+        true
+    }
+
+    fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.sending.record().is_some() {
+            return &[
+                (Action::Copy, "copy digest"),
+                (Action::Supersede, "supersede"),
+                (Action::Preview, "record"),
+            ];
+        }
+        &[
+            (Action::ToggleUphold, "choose"),
+            (Action::NextField, "next"),
+            (Action::Submit, "send"),
+            (Action::Preview, "record"),
+        ]
+    }
+
+    fn wake(&self, model: &Model) -> Option<Duration> {
+        let waiting = self.sending.waiting().or(self.reading.waiting());
+        waiting.map(|waiting| waiting.wake(model.now.run))
+    }
+
+    fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.on_done(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
+        let left = std::mem::take(&mut self.leaving);
+        let lost = self.seen.is_none() && !self.reason.is_empty() && self.sending.record().is_none();
+        let many = self.choices().len();
+        match action {
+            Action::Back if lost && !left => {
+                self.leaving = true;
+                ctx.toast("a reason is written here: going back again drops it");
+            }
+            Action::Down if self.focus == Focus::Choices => {
+                self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
+            }
+            Action::Up if self.focus == Focus::Choices => self.cursor = self.cursor.saturating_sub(1),
+            Action::First => self.cursor = 0,
+            Action::Last => self.cursor = many.saturating_sub(1),
+            Action::PageDown | Action::HalfPageDown => self.page(1, ctx.model),
+            Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
+            Action::ToggleUphold => self.choose(ctx),
+            Action::NextField => self.next_focus(true),
+            Action::PreviousField => self.next_focus(false),
+            Action::Submit => self.submit(ctx),
+            Action::Preview => self.preview(ctx),
+            // Enter decides nothing; it does not even leave the field.
+            Action::Accept => {}
+            Action::Refresh => {
+                self.checks.retry();
+                self.reading.ask(ctx);
+            }
+            _ => return Outcome::Ignored,
+        }
+        if matches!(action, Action::Down | Action::Up | Action::First | Action::Last | Action::ToggleUphold) {
+            self.scroll = Scroll::Focus;
+        }
+        Outcome::Handled
+    }
+
+    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
+        if !self.sending.is_writing() || (self.focus == Focus::Confirm && key.code == Code::Enter) {
+            return;
+        }
+        if let Some(field) = self.field() {
+            field.key(key);
+        }
+        self.draft.replace(self.reason.text());
+        self.scroll = Scroll::Focus;
+    }
+
+    fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
+        match event {
+            Event::Resize { width, height } => self.size = (*width, *height),
+            Event::Paste(_) if self.focus == Focus::Confirm => {
+                return ctx.toast("what confirms is typed, not pasted");
+            }
+            Event::Paste(text) if self.sending.is_writing() => {
+                if let Some(field) = self.field() {
+                    field.paste(text);
+                }
+                self.draft.replace(self.reason.text());
+            }
+            _ => {}
+        }
+        if self.sending.event(event, ctx) {
+            self.after_reply(ctx);
+        }
+        if self.reading.event(event, ctx) {
+            self.read(ctx);
+        }
+        if let Event::Reply { request, reply } = event
+            && self.checks.take(*request, reply)
+        {
+            self.checks.go_on(self.reading.id(), &self.sets, ctx);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        self.paint(frame, area, view);
+    }
+}
+
+/// The scopes outside text fields.
+const DIALOG: &[Scope] = &[Scope::Decision, Scope::List, Scope::Global, Scope::Always];
+
+impl Decision {
+    /// What follows from a reply to the decision itself.
+    fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
+        self.scroll = Scroll::Focus;
+        if self.sending.record().is_some() {
+            self.draft.replace(String::new());
+            self.reading.ask(ctx);
+            return;
+        }
+        if self.sending.is_writing() {
+            // Refused: what was confirmed is not what is there.
+            self.confirm.set("");
+            self.focus = Focus::Choices;
+            if self.sending.is_stale() {
+                let after = self.seen.as_ref().map(|seen| seen.revision);
+                let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
+                self.sending.ask_changes(self.reading.id(), after.unwrap_or(0), ctx);
+                self.reading.ask(ctx);
+            }
+        }
+    }
+}
