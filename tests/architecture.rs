@@ -68,7 +68,9 @@ fn sources() -> Vec<(PathBuf, String)> {
 
 fn is_test(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    ["/tests.rs", "/tests/", "/testing", "interleavings.rs"].iter().any(|t| name.contains(t))
+    ["/tests.rs", "/tests/", "/testing", "screens/stage.rs", "interleavings.rs"]
+        .iter()
+        .any(|t| name.contains(t))
 }
 
 /// The module a file is: `src/tui/screens/docket.rs` is `tui::screens::docket`.

@@ -5,6 +5,9 @@
 mod common;
 
 #[cfg(test)]
+#[path = "cli/answers.rs"]
+mod answers;
+#[cfg(test)]
 #[path = "cli/faults.rs"]
 mod faults;
 #[cfg(test)]

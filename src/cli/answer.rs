@@ -4,7 +4,7 @@ use super::decide::decided;
 use super::digest::read_input;
 use super::failure::Failure;
 use super::output::Out;
-use super::question::Seen;
+use super::question::{Seen, promised};
 use crate::coordinator::Coordinator;
 use crate::domain::decision::{Decision, Input, Part};
 use crate::domain::digest;
@@ -41,6 +41,9 @@ pub struct Answer {
     /// A held side that stands: its arrival, or its message id where that is unique
     #[arg(long, value_name = "ARRIVAL|MESSAGE_ID", num_args = 1..)]
     uphold: Vec<String>,
+    /// The record this corrects
+    #[arg(long, value_name = "APPROVAL_ID")]
+    supersedes: Option<String>,
     /// The version that was read
     #[arg(long, value_name = "N")]
     expect_version: u64,
@@ -73,16 +76,17 @@ impl Answer {
             expected_version: self.expect_version,
             candidate_set_digest: None,
             upheld: seen.arrivals(c, &self.uphold).await?,
-            resume: None,
+            resume: question.as_ref().and_then(promised),
             evidence_opened: Vec::new(),
             input: self.input(question.as_ref())?,
-            supersedes: None,
+            supersedes: self.supersedes,
             interruption,
             task_id,
             reason: self.reason,
             idempotency_key: self.idempotency_key.unwrap_or_default(),
             approval_id: String::new(),
             masked: Vec::new(),
+            altered: Vec::new(),
         };
         decided(c.decide(decision).await?, out)
     }

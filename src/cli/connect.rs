@@ -2,8 +2,8 @@
 
 use super::failure::Failure;
 use crate::config::{Config, Paths};
-use crate::coordinator::Coordinator;
 use crate::coordinator::local::Local;
+use crate::coordinator::{Coordinator, StoreError};
 use crate::store::sqlite::{Options, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,6 +61,14 @@ fn store_path(named: &str) -> Result<PathBuf, Failure> {
 /// on a mistyped path must not answer from a new, empty one.
 pub async fn open(settings: &Settings, makes: bool) -> Result<Arc<dyn Coordinator>, Failure> {
     let path = settings.place()?;
+    let named = settings.store.is_some() || settings.config.store.is_some();
+    if !makes && !named && !path.exists() {
+        return Err(StoreError::Unreachable(format!(
+            "{} does not exist: run `tribunal demo`, ingest something, or name a store with --store",
+            path.display()
+        ))
+        .into());
+    }
     open_at(&settings.config, &path, &settings.paths.state, makes).await
 }
 

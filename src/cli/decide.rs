@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::Out;
-use super::question::Seen;
+use super::question::{Seen, promised};
 use crate::coordinator::Coordinator;
 use crate::domain::command::{DecisionOutcome, Reply};
 use crate::domain::decision::Decision;
@@ -49,13 +49,18 @@ impl Decide {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let task_id = TaskId(self.task);
         let seen = Seen::read(c, &task_id, self.expect_version).await?;
+        let interruption = self.interruption.or_else(|| seen.question_id());
+        let resume = match &interruption {
+            Some(id) if !self.cancel => seen.question(c, id).await?.as_ref().and_then(promised),
+            _ => None,
+        };
         let decision = Decision {
             decision: if self.cancel { TaskState::Canceled } else { TaskState::Ready },
             expected_version: self.expect_version,
             candidate_set_digest: self.candidate_set,
-            interruption: self.interruption.or_else(|| seen.question_id()),
+            interruption,
             upheld: seen.arrivals(c, &self.uphold).await?,
-            resume: None,
+            resume,
             reason: self.reason,
             evidence_opened: Vec::new(),
             input: None,
@@ -63,6 +68,7 @@ impl Decide {
             idempotency_key: self.idempotency_key.unwrap_or_default(),
             approval_id: String::new(),
             masked: Vec::new(),
+            altered: Vec::new(),
             task_id,
         };
         decided(c.decide(decision).await?, out)

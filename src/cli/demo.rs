@@ -58,20 +58,28 @@ impl Demo {
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
         let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
-            return terminal::show(settings, Arc::new(owned(&config, store))).await;
+            let left = terminal::show(settings, Arc::new(owned(&config, store))).await;
+            whereabouts(&place, messages, out)?;
+            return left;
         }
         drop(store);
         if out.is_json() {
             return out.json(&json!({ "store": path, "state": place.join("state"), "messages": messages }));
         }
-        out.say(format!("{messages} messages admitted to {}", path.display()))?;
-        out.say("look at it with:")?;
-        out.say(format!(
-            "  TRIBUNAL_STATE_DIR={} tribunal --store {} list",
-            place.join("state").display(),
-            path.display()
-        ))
+        whereabouts(&place, messages, out)
     }
+}
+
+/// Says where the store is, which stays, and how to look at it.
+fn whereabouts(place: &Path, messages: usize, out: &mut Out) -> Result<(), Failure> {
+    let path = place.join("demo.db");
+    out.say(format!("{messages} messages admitted to {}", path.display()))?;
+    out.say("look at it with:")?;
+    out.say(format!(
+        "  TRIBUNAL_STATE_DIR={} tribunal --store {} list",
+        place.join("state").display(),
+        path.display()
+    ))
 }
 
 /// Makes a store in `place` and tells it the stories so that they end at `now`. Gives how many messages that were.

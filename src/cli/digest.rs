@@ -1,9 +1,11 @@
 //! `digest`: the digest of the input's exact bytes as one JSON value.
 
 use super::failure::Failure;
-use super::output::Out;
+use super::output::{Out, note};
 use crate::domain::digest::{self, Scheme};
 use clap::Args;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, json};
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,6 +34,9 @@ pub fn scheme(name: &str) -> Result<Scheme, String> {
 impl Digest {
     pub fn run(self, out: &mut Out) -> Result<(), Failure> {
         let bytes = read_input(self.file.as_deref(), MOST)?;
+        if !out.is_json() && is_envelope(&bytes) {
+            note("note: this looks like an envelope; payload_digest is the digest of its payload alone");
+        }
         match digest::digest(self.scheme, &bytes) {
             Ok(found) if out.is_json() => {
                 out.json(&json!({ "digest": found, "digest_scheme": self.scheme, "size": bytes.len() }))
@@ -45,6 +50,18 @@ impl Digest {
             }
         }
     }
+}
+
+/// Whether this is a whole message, of which only the payload is digested for `payload_digest`.
+fn is_envelope(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Envelope {
+        #[serde(rename = "payload")]
+        _payload: IgnoredAny,
+        #[serde(rename = "payload_digest")]
+        _payload_digest: IgnoredAny,
+    }
+    bytes.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Envelope>(bytes).is_ok()
 }
 
 /// Reads a file, or standard input where there is none or it is `-`, of at most `most` bytes.

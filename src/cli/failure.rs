@@ -56,6 +56,8 @@ impl Failure {
                 RefusalClass::Stale => 4,
                 RefusalClass::NotPermitted => 5,
                 RefusalClass::Invalid => 6,
+                RefusalClass::Unavailable => 7,
+                RefusalClass::Damaged => 8,
             },
             Failure::Store(StoreError::BadCursor) => 6,
             Failure::Store(_) => 7,

@@ -1,7 +1,8 @@
 //! The ledger: approval records, their verification and export, and the acceptance of a store's head.
 
+use super::decided;
 use super::failure::Failure;
-use super::output::{Out, note};
+use super::output::{Out, counted, note};
 use crate::coordinator::Coordinator;
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
@@ -70,7 +71,7 @@ impl Approvals {
                 }
                 continue;
             }
-            let row = |r: &crate::domain::ledger::Record| {
+            let row = |r: &crate::domain::ledger::Record, answer: &str| {
                 let upheld: Vec<String> = r.upheld.iter().map(|a| format!("#{a}")).collect();
                 vec![
                     r.sequence.to_string(),
@@ -80,10 +81,15 @@ impl Approvals {
                     format!("{} → {}", r.from_state, r.to_state),
                     r.principal.subject.clone(),
                     if upheld.is_empty() { "-".into() } else { upheld.join(",") },
+                    answer.to_owned(),
                     r.reason.clone(),
                 ]
             };
-            out.table(&page.iter().map(|a| row(&a.record)).collect::<Vec<_>>())?;
+            let mut rows = Vec::with_capacity(page.len());
+            for approval in &page {
+                rows.push(row(&approval.record, decided::answer(c, &approval.record).await?));
+            }
+            out.table(&rows)?;
         }
     }
 }
@@ -127,10 +133,10 @@ fn report(report: &Report, out: &mut Out) -> Result<(), Failure> {
         match (&report.problem, report.head) {
             (Some(problem), _) => {
                 out.say(format!("NOT as it was: {}", problem.message))?;
-                out.say(format!("{} records before it are good", report.records))?;
+                out.say(format!("{} before it, as written", counted(report.records, "record")))?;
             }
             (None, Some(head)) => {
-                out.say(format!("{} records, every one as it was written", report.records))?;
+                out.say(format!("{}, every one as it was written", counted(report.records, "record")))?;
                 out.say(format!("head {}:{head}", report.records))?;
             }
             (None, None) => out.say("no records yet")?,
@@ -169,6 +175,10 @@ impl StoreVerb {
         if out.is_json() {
             return out.json(&json!({ "outcome": "accepted", "events": status.events, "head": status.head }));
         }
-        out.say(format!("accepted: {} events, {} records", status.events, status.head.sequence))
+        out.say(format!(
+            "accepted: {}, {}",
+            counted(status.events, "event"),
+            counted(status.head.sequence, "record")
+        ))
     }
 }

@@ -140,6 +140,11 @@ pub fn json_safe(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// A count with its noun, in the singular where it is one.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// How long ago, in the largest two units that say something.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since) / 1000;
@@ -169,6 +174,13 @@ mod tests {
     #[test]
     fn pretty_json_becomes_one_line() {
         assert_eq!(json_safe("{\n\t\"a\": 1\r\n}"), "{  \"a\": 1  }");
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(counted(1, "message"), "1 message");
+        assert_eq!(counted(0, "message"), "0 messages");
+        assert_eq!(counted(2, "message"), "2 messages");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use super::failure::Failure;
 use crate::coordinator::{Coordinator, Shown};
+use crate::domain::decision::Resume;
 use crate::domain::event::What;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::Interruption;
@@ -13,6 +14,9 @@ use crate::domain::ledger::Record;
 use serde_json::Map;
 
 const PAGE: usize = 500;
+
+/// The longest resume point of a decision, in bytes.
+const MOST_KEY: usize = 256;
 
 /// A task as it is now, and the record of a decision that was made at the version that is expected.
 pub struct Seen {
@@ -86,6 +90,13 @@ impl Seen {
         let sides: Vec<u64> = found.iter().copied().filter(|a| judged.contains(a)).collect();
         one_of(&self.shown.task.task_id, name, if sides.is_empty() { &found } else { &sides })
     }
+}
+
+/// The resume point that a question names, so that the record keeps what was shown; one that no record can hold is
+/// left to the default.
+pub fn promised(question: &Interruption) -> Option<Resume> {
+    let key = question.question.resume.clone().filter(|key| (1..=MOST_KEY).contains(&key.len()))?;
+    Some(Resume { idempotency_key: key, note: None })
 }
 
 /// `#4` or `4`.

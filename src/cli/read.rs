@@ -1,17 +1,18 @@
 //! `list` and `diff`: the docket, and what differs between two sides.
 
 use super::failure::Failure;
-use super::output::{Out, age};
+use super::output::{Out, age, counted, note};
 use super::question::{number, one_of};
 use crate::coordinator::{Coordinator, ListRequest, Order, OrderKey, Row, Scope, Shown};
 use crate::domain::diff::{Diff, DiffError, Kind, Limits, Side};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::query::Query;
+use crate::domain::query::{Query, Test};
 use clap::Args;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 #[derive(Debug, Args)]
+#[command(after_help = keys())]
 pub struct List {
     /// Which tasks, in the filter language: `state:needs_review age>1h label:team=pay`; a state widens it to all tasks
     #[arg(value_name = "FILTER")]
@@ -42,6 +43,36 @@ const PAGE: usize = 500;
 /// Characters of a value that are shown to people.
 const SHOWN: usize = 400;
 
+/// What a filter may say, for the help.
+fn keys() -> String {
+    let names = |words: Vec<&str>| words.join(" ");
+    format!(
+        "Filter keys (a word without a key is looked for in task, goal, question and trace; - before a term negates \
+         it; a comma means or):\n  \
+         reason:      {}\n  \
+         state:       {}\n  \
+         failure:     {}\n  \
+         trace: task: agent:   a name, `*` for any part of it\n  \
+         label:KEY=VALUE       a label\n  \
+         age>2h  since:2026-01-31  until:2d  candidates>1  mine",
+        names(Query::reasons().collect()),
+        names(Query::states().collect()),
+        names(Query::failures().collect()),
+    )
+}
+
+/// Where nothing was found for a word that is the name of a reason or a state: the term that was meant.
+fn meant(query: &Query) -> Option<String> {
+    let mut words = query.terms.iter().filter_map(|t| match &t.what {
+        Test::Text(word) if !t.negated => Some(word.as_str()),
+        _ => None,
+    });
+    words.find_map(|word| {
+        let reason = Query::reasons().find(|r| *r == word).map(|r| format!("reason:{r}"));
+        reason.or_else(|| Query::states().find(|s| *s == word).map(|s| format!("state:{s}")))
+    })
+}
+
 impl List {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let text = self.filter.join(" ");
@@ -63,6 +94,13 @@ impl List {
             let page = c.list(request).await?;
             left = left.saturating_sub(page.rows.len());
             print(&page.rows, out)?;
+            if page.rows.is_empty()
+                && after.is_none()
+                && !out.is_json()
+                && let Some(term) = meant(&query)
+            {
+                note(&format!("nothing found; did you mean {term}?"));
+            }
             match page.rows.last() {
                 Some(last) if page.more => after = Some(last.cursor.clone()),
                 _ => return Ok(()),
@@ -93,10 +131,10 @@ fn cells(row: &Row, now: Timestamp) -> Vec<String> {
         (None, None, None) => "-".to_owned(),
     };
     let holds = match (row.candidates, &row.interruption, row.held) {
-        (n, ..) if n > 0 => format!("{n} sides"),
+        (n, ..) if n > 0 => counted(n, "side"),
         (_, Some(_), _) => "1 question".into(),
         (.., n) if n > 0 => format!("{n} held"),
-        _ => format!("{} messages", row.messages),
+        _ => counted(row.messages, "message"),
     };
     let version = row.state_version.map_or_else(|| "-".into(), |v| format!("v{v}"));
     let what = match (&row.interruption, &row.goal, &row.detail) {
@@ -129,7 +167,7 @@ impl Compare {
             }
             return Ok(());
         }
-        out.say(format!("a = #{a}, b = #{b}: {} differences", diff.differences().len()))?;
+        out.say(format!("a = #{a}, b = #{b}: {}", counted(diff.differences().len() as u64, "difference")))?;
         let mut lines = Vec::new();
         for row in diff.rows() {
             let value = |side| match diff.text(row, side, SHOWN) {

@@ -1,7 +1,9 @@
 //! `show`: a task with all that a person needs to judge it, its timeline, or one payload.
 
+use super::decided;
 use super::failure::Failure;
-use super::output::{Out, age};
+use super::may;
+use super::output::{Out, age, counted};
 use super::read::arrival;
 use crate::coordinator::{Coordinator, Shown, Submitted};
 use crate::domain::event::{Event, What};
@@ -48,7 +50,7 @@ impl Show {
         if out.is_json() {
             return out.json(&shown);
         }
-        whole(&shown, out)
+        whole(c, &shown, out).await
     }
 }
 
@@ -151,7 +153,7 @@ fn told(what: &What) -> (&'static str, String) {
     }
 }
 
-fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     let (task, now) = (&shown.task, Timestamp(jiff::Timestamp::now().as_millisecond()));
     let mut facts = vec![
         vec!["task".into(), task.task_id.0.clone()],
@@ -161,7 +163,12 @@ fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
         vec!["since".into(), format!("{} ({})", task.entered_at, age(task.entered_at, now))],
         vec![
             "messages".into(),
-            format!("{}, {} distinct, {} repeats", task.arrivals, task.submissions, task.duplicates),
+            format!(
+                "{}, {} distinct, {}",
+                task.arrivals,
+                task.submissions,
+                counted(task.duplicates, "repeat")
+            ),
         ],
     ];
     if let Some(stuck) = shown.stuck {
@@ -183,21 +190,21 @@ fn whole(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
             format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target),
         ]);
     }
-    if let Some(decided) = &task.decided {
-        facts.push(vec![
-            "decided".into(),
-            format!("{} by {} in {}", decided.decision, decided.principal.subject, decided.approval_id),
-        ]);
-    }
     out.table(&facts)?;
     conflicts(shown, out)?;
     question(shown, out)?;
+    decided::last(c, shown, out).await?;
     if let Some(digest) = &shown.candidate_set_digest {
         out.say("")?;
         out.say(format!("candidate set  {digest}"))?;
     }
-    let can: Vec<&str> = shown.may.iter().filter(|(_, may)| **may).map(|(name, _)| *name).collect();
-    out.say(format!("you may        {}", if can.is_empty() { "only read".into() } else { can.join(", ") }))
+    let can = may::commands(shown);
+    if can.is_empty() {
+        return out.say("you may        only read");
+    }
+    out.say("")?;
+    out.say("you may")?;
+    can.iter().try_for_each(|command| out.say(format!("  {command}")))
 }
 
 fn conflicts(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
@@ -228,11 +235,11 @@ fn submission(side: &Submitted, own: bool, out: &mut Out) -> Result<(), Failure>
     let verified = serde_json::to_value(s.verification).unwrap_or_default();
     let verified = verified.as_str().unwrap_or_default();
     out.say(format!(
-        "  #{}  {} from {}{yours}, untrusted, {} deliveries, received {} (claimed {})",
+        "  #{}  {} from {}{yours}, untrusted, {}, received {} (claimed {})",
         s.arrival,
         s.kind.as_str(),
         s.sender,
-        side.deliveries,
+        if side.deliveries == 1 { "1 delivery".into() } else { format!("{} deliveries", side.deliveries) },
         s.received_at,
         s.created_at
     ))?;

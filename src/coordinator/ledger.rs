@@ -75,7 +75,7 @@ impl<S: Store> Local<S> {
         let status = self.store.status().await?;
         let head = status.head.ledger;
         let known = head.record_digest.map(|record_digest| Pin { sequence: head.sequence, record_digest });
-        let mut chain = Chain::new(pins.into_iter().chain(known));
+        let mut chain = Chain::new(pins.into_iter().chain(known)).of_store(status.store_id.clone());
         let mut after = 0;
         loop {
             let page = self.store.records(None, after, PAGE).await?;

@@ -196,6 +196,10 @@ impl<S: Store> Local<S> {
         let mut task = self.visible(id).await?;
         let stored = self.store.submissions_of(id, &judged_arrivals(&task)).await?;
         let mut candidate_set = CandidateSet::of(&task, &stored);
+        if let Some(arrival) = candidate_set.missing(&task) {
+            let why = format!("{id:?} has a side #{arrival} that is not in the store any more");
+            return Err(super::StoreError::Damaged(why).into());
+        }
         let judgeable = candidate_set.sides().next().is_some() || candidate_set.interruption.is_some();
         let candidate_set_digest = candidate_set.digest().ok().filter(|_| judgeable);
         let now = self.now();
@@ -352,6 +356,7 @@ fn abilities(
         ("cancel", !state.is_terminal() && may(cancel)),
         ("release", task.lease.is_some() && may(Operation::Release)),
         ("gate", may(Operation::Gate)),
+        ("commit_effect", !task.reservations.is_empty() && works(Operation::Work)),
         ("claim", state == TaskState::Ready && task.lease.is_none() && works(Operation::Work)),
         ("transition", !state.is_terminal() && !state.waits_for_a_record() && works(Operation::Transition)),
     ])

@@ -17,6 +17,7 @@ use super::ledger::{CandidateSet, Decider, PolicyMark, Record, SetSeen, Side};
 use super::refusal::Refusal;
 use super::secret::looks_like_secret;
 use super::task::{Task, TaskState};
+use super::text::is_hidden;
 use serde::{Deserialize, Serialize};
 
 /// How decisions are made.
@@ -90,6 +91,9 @@ pub struct Decision {
     /// Sides of which something that differs is masked for the principal; found by the coordinator.
     #[serde(skip)]
     pub masked: Vec<u64>,
+    /// Sides whose stored payload does not have its digest any more; found by the coordinator.
+    #[serde(skip)]
+    pub altered: Vec<u64>,
 }
 
 /// Bounds of a decision that no policy lifts.
@@ -120,6 +124,11 @@ pub fn decide(ctx: &Context, d: &Decision, request: &Request, rules: &Rules) -> 
     case.permitted()?;
     case.waiting()?;
     let set = CandidateSet::of(task, &ctx.of_task);
+    if let Some(arrival) = set.missing(task) {
+        return Err(Refusal::Damaged {
+            why: format!("#{arrival} is to be judged, but is not in the store any more"),
+        });
+    }
     let set_digest = set.digest().map_err(|r| Refusal::Invalid { why: r.to_string() })?;
     case.seen(set_digest)?;
     let self_interest = case.self_interest(&set)?;
@@ -264,6 +273,9 @@ impl<'a> Case<'a> {
                 }
                 Verification::Mismatch => return no("its content does not have the digest it claims"),
             }
+            if self.d.altered.contains(&arrival) {
+                return no("its stored content does not have its digest any more: the store was altered");
+            }
             if self.d.masked.contains(&arrival) {
                 return no("part of what differs is masked for you");
             }
@@ -277,7 +289,8 @@ impl<'a> Case<'a> {
 
     fn reason(&self) -> Result<(), Refusal> {
         let minimum = self.rules.policy.minimum_reason.max(1);
-        if self.d.reason.trim().chars().count() < minimum {
+        let seen = |c: &char| !is_hidden(*c);
+        if self.d.reason.trim().chars().filter(seen).count() < minimum {
             return Err(Refusal::ReasonTooShort { minimum });
         }
         match looks_like_secret(&self.d.reason) {

@@ -156,6 +156,16 @@ impl CandidateSet {
         }
     }
 
+    /// The first arrival that `task` says is judged, and that was not among the stored submissions.
+    pub fn missing(&self, task: &Task) -> Option<u64> {
+        let review = match task.state {
+            TaskState::NeedsReview | TaskState::WaitingHuman => task.review.as_ref(),
+            _ => task.judged.as_ref().and_then(|j| j.review.as_ref()),
+        };
+        let there = |arrival: &u64| self.candidates.iter().any(|s| s.arrival == *arrival);
+        review.map(super::task::Review::candidates).unwrap_or_default().into_iter().find(|a| !there(a))
+    }
+
     /// jcs-sha256/1 over the set.
     ///
     /// # Errors

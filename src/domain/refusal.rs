@@ -152,6 +152,20 @@ pub enum Refusal {
         /// What is different.
         why: String,
     },
+    /// What is stored contradicts itself; nothing may rest on it.
+    #[error("the store is damaged: {why}; restore it from a copy, and find out who wrote to it")]
+    #[serde(rename = "store_damaged")]
+    Damaged {
+        /// How.
+        why: String,
+    },
+    /// The store could not take it, and did not.
+    #[error("{why}")]
+    #[serde(rename = "store_unavailable")]
+    Unavailable {
+        /// Why.
+        why: String,
+    },
     /// Something in the request itself is wrong.
     #[error("{why}")]
     Invalid {
@@ -177,6 +191,10 @@ pub enum RefusalClass {
     NotPermitted,
     /// Exit 6: invalid input.
     Invalid,
+    /// Exit 7: the store cannot be used.
+    Unavailable,
+    /// Exit 8: what is stored is not what it was.
+    Damaged,
 }
 
 impl Refusal {
@@ -202,6 +220,8 @@ impl Refusal {
             Refusal::AlreadyClaimed { .. } => ("already_claimed", C::Stale),
             Refusal::EffectConflict { .. } => ("effect_conflict", C::Stale),
             Refusal::HeadMismatch { .. } => ("head_mismatch", C::Stale),
+            Refusal::Damaged { .. } => ("store_damaged", C::Damaged),
+            Refusal::Unavailable { .. } => ("store_unavailable", C::Unavailable),
             Refusal::Invalid { .. } => ("invalid", C::Invalid),
             Refusal::EntryNotFound { .. } => ("entry_not_found", C::NotFound),
         }

@@ -178,6 +178,7 @@ impl World {
             idempotency_key: format!("key-{}", self.records.len()),
             approval_id: format!("A-{}", self.records.len() + 1),
             masked: vec![],
+            altered: vec![],
         }
     }
 
@@ -310,7 +311,7 @@ impl World {
         self.check_logs();
         let mut chain = super::ledger::Chain::new([]);
         for record in &self.records {
-            chain.push(&serde_json::to_vec(record).unwrap());
+            chain.push(&super::digest::jcs_bytes_of(record).unwrap());
         }
         assert!(chain.finish().ok);
         for (i, a) in self.records.iter().enumerate() {

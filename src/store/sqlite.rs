@@ -3,8 +3,10 @@
 mod checkpoint;
 mod connect;
 mod filter;
+mod load;
 mod log;
 mod page;
+mod project;
 mod quarantine;
 mod readers;
 mod schema;
@@ -286,6 +288,10 @@ impl Store for SqliteStore {
     }
 
     async fn since(&self, cursor: Cursor, limit: usize) -> Result<Vec<Change>, StoreError> {
+        // Who follows must learn that the file is gone: what is still readable is of a file nobody else has.
+        if let Some(why) = self.shared.misplaced() {
+            return Err(StoreError::Unreachable(why));
+        }
         self.readers.read(move |conn| since(conn, cursor, limit)).await
     }
 

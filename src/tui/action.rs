@@ -161,7 +161,6 @@ actions! {
     Accept "accept" "Takes what is typed or chosen." [Line: "enter"]
     Submit "submit" (danger) "Sends the decision or the answer, once." [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
-    OpenEditor "open-editor" "Opens the text in the editor." [Field: "ctrl-o", Case: "E"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
     Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
 
@@ -186,7 +185,7 @@ actions! {
     NextDifference "next-difference" "Moves to the next difference." [Case: "n"]
     PreviousDifference "previous-difference" "Moves to the previous difference." [Case: "N"]
     CycleView "cycle-view" "Shows differences, the whole, or raw text." [Case: "v"]
-    ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w", Timeline: "w"]
+    ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w"]
     FocusPane "focus-pane" "Moves to the other pane." [Case: "tab"]
     NextPair "next-pair" "Compares with the next side." [Case: "]"]
     PreviousPair "previous-pair" "Compares with the previous side." [Case: "["]

@@ -282,6 +282,9 @@ fn digests() {
     }
     home.feed(&["digest", "--scheme", "raw-sha256/1"], b"{\"a\":1,\"a\":2}").code(0);
     home.feed(&["digest", "--scheme", "md5/1"], b"1").code(2);
+    let whole = home.feed(&["digest"], br#"{"payload":{"a":1},"payload_digest":"sha256:0"}"#).code(0);
+    assert!(whole.err.contains("looks like an envelope"), "{whole:?}");
+    assert_eq!(home.feed(&["digest"], br#"{"payload":{"a":1}}"#).code(0).err, "");
 }
 
 #[test]
@@ -320,6 +323,14 @@ fn lists_page_and_filter() {
     assert_eq!(ids(&["state:ready"]), 1, "a state widens the list to tasks that do not wait");
     assert_eq!(ids(&["task:T-1,T-2", "candidates>1"]), 2);
     assert_eq!(ids(&["--", "-task:T-1"]), 5);
+    assert!(home.run(&["list", "stuck"]).code(0).err.contains("did you mean reason:stuck?"));
+    assert!(home.run(&["list", "succeeded"]).code(0).err.contains("did you mean state:succeeded?"));
+    assert_eq!(home.run(&["list", "stuck", "--json"]).code(0).err, "");
+    assert_eq!(home.run(&["list", "T-1"]).code(0).err, "");
+    let help = home.run(&["list", "--help"]).code(0).out;
+    for word in ["reason:", "INPUT_REQUIRED", "quarantined", "state:", "retry_wait", "candidates"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
     assert_eq!(home.run(&["list", "colour:red", "--json"]).code(2).refusal()["error"], "usage");
     assert_eq!(home.run(&["list", "--after", "nonsense", "--json"]).code(6).refusal()["error"], "bad_cursor");
 }
@@ -328,6 +339,8 @@ fn lists_page_and_filter() {
 fn wrong_calls() {
     let home = Home::new();
     assert_eq!(home.run(&["list", "--json"]).code(7).refusal()["error"], "unreachable");
+    let nothing = home.run(&["list"]).code(7).err;
+    assert!(nothing.contains("tribunal demo") && nothing.contains("--store"), "{nothing}");
     assert!(!home.path("data/store.db").exists(), "reading makes no store");
     home.conflict("T-1");
     assert_eq!(home.run(&["show", "T-9", "--json"]).code(3).refusal()["error"], "task_not_found");

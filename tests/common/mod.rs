@@ -101,6 +101,7 @@ pub fn decide(task: &str, decision: TaskState, expected_version: u64, key: &str)
         idempotency_key: format!("{task}-{key}"),
         approval_id: format!("ap-{task}-{key}"),
         masked: Vec::new(),
+        altered: Vec::new(),
     };
     Request { command: Command::Decide(Box::new(decision)), principal: Principal::owner("wolf"), now: NOON }
 }

@@ -242,7 +242,7 @@ pub async fn ten_thousand_duplicates<F: Factory>(factory: &F) {
     begin(&store, "T-1").await;
     one(&store, admit(result("T-1", "a", json!(1)))).await.unwrap();
     for round in 0..10 {
-        let id = |n: usize| if n % 2 == 0 { "a".to_owned() } else { format!("r-{round}-{n}") };
+        let id = |n: usize| if n.is_multiple_of(2) { "a".to_owned() } else { format!("r-{round}-{n}") };
         let batch = (0..1000).map(|n| admit(result("T-1", &id(n), json!(1)))).collect();
         let answers = store.submit(batch).await.unwrap();
         assert!(answers.iter().all(|a| admitted(a).outcome == "duplicate"));

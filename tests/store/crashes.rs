@@ -6,6 +6,7 @@ use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+#[cfg(feature = "failpoints")]
 use tribunal::domain::command::{DecisionOutcome, Reply};
 use tribunal::domain::ids::TaskId;
 use tribunal::domain::refusal::Refusal;

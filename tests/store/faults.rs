@@ -238,7 +238,7 @@ fn a_vanished_store_is_not_made_anew() {
             if empty {
                 fs::write(place.path(), b"").unwrap();
             }
-            let error = SqliteStore::open(&place.path(), place.options()).err().expect("refused");
+            let error = SqliteStore::open(&place.path(), place.options()).expect_err("refused");
             assert!(
                 matches!(&error, StoreError::Unreachable(why) if why.contains("with a history was there")),
                 "{error}"
@@ -372,7 +372,7 @@ fn newer_schema_and_strange_files() {
     let conn = Connection::open(place.path()).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     drop(conn);
-    let error = SqliteStore::open(&place.path(), place.options()).err().expect("refused");
+    let error = SqliteStore::open(&place.path(), place.options()).expect_err("refused");
     let text = error.to_string();
     assert!(matches!(error, StoreError::Incompatible(_)) && text.contains("newer tribunal"), "{text}");
 
@@ -486,7 +486,7 @@ fn read_only_file() {
     let remount = Command::new("mount").args(["-o", "remount,ro,bind"]).arg(&at).status().unwrap();
     assert!(remount.success());
     let before = fs::read(place.path()).unwrap();
-    let error = SqliteStore::open(&place.path(), place.options()).err().expect("refused");
+    let error = SqliteStore::open(&place.path(), place.options()).expect_err("refused");
     assert!(matches!(&error, StoreError::Unreachable(why) if why.contains("read-only")), "{error}");
     assert_eq!(fs::read(place.path()).unwrap(), before);
     drop(mounted);

@@ -236,6 +236,26 @@ fn what_can_be_upheld() {
 }
 
 #[test]
+fn a_side_that_is_gone_or_altered_is_never_judged_unseen() {
+    let mut w = World::conflicted();
+    let mut d = w.decision(S::Ready);
+    (d.upheld, d.altered) = (vec![3], vec![3]);
+    assert_eq!(code(w.clone().decide(d)), "not_upholdable");
+    let d = w.decision(S::Ready);
+    w.tasks.get_mut(&"T".into()).unwrap().stored.retain(|s| s.submission.arrival != 3);
+    assert_eq!(code(w.decide(d)), "store_damaged");
+    assert!(w.records.is_empty());
+}
+
+#[test]
+fn a_reason_of_nothing_to_see_is_blank() {
+    let mut w = World::conflicted();
+    let mut d = w.decision(S::Ready);
+    d.reason = " \u{200b}\u{2060}\u{202e} ".into();
+    assert_eq!(code(w.decide(d)), "reason_too_short");
+}
+
+#[test]
 fn an_upheld_held_outcome_applies_when_the_task_runs_again() {
     let mut w = World::conflicted();
     w.admit(&message(

@@ -229,7 +229,9 @@ impl Walk<'_, '_> {
 
     /// The members only B has that stand, in B, from `from` on up to the next one that A has too.
     fn added_from(&mut self, at: At, rights: &[Child], taken: &[bool], from: usize) -> Result<(), DiffError> {
-        for (right, _) in rights.iter().zip(taken).skip(from).take_while(|(_, taken)| !**taken) {
+        // Cut first: skipping in a zip walks, once for every member.
+        let (rights, taken) = (rights.get(from..).unwrap_or_default(), taken.get(from..).unwrap_or_default());
+        for (right, _) in rights.iter().zip(taken).take_while(|(_, taken)| !**taken) {
             self.single(at, None, Some((right.key.map_or(Step::Missing, Step::Key), *right)))?;
         }
         Ok(())

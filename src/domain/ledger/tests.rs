@@ -105,7 +105,7 @@ fn chain_delete() {
 fn chain_reorder() {
     let mut records = ledger();
     records.swap(1, 2);
-    assert_eq!(problem(&records, &[]), (2, ProblemKind::Removed));
+    assert_eq!(problem(&records, &[]), (2, ProblemKind::Reordered));
     let mut records = ledger();
     let again = records[0].clone();
     records.insert(1, again);
@@ -151,6 +151,24 @@ fn statement_replay() {
     assert!(verify(&other, &[]).ok);
     records[4] = other[4].clone();
     assert_eq!(problem(&records, &[]), (5, ProblemKind::OtherStore));
+}
+
+#[test]
+fn signature_swap() {
+    let mut records = ledger();
+    records[2] = edit(&records[2], |v| v["signature"] = json!("forged"));
+    assert_eq!(problem(&records, &[]), (3, ProblemKind::Altered), "no signature was ever made");
+}
+
+#[test]
+fn a_record_is_canonical_and_of_its_store() {
+    let mut records = ledger();
+    let pretty: Value = serde_json::from_slice(&records[1]).unwrap();
+    records[1] = serde_json::to_vec_pretty(&pretty).unwrap();
+    assert_eq!(problem(&records, &[]), (2, ProblemKind::Altered));
+    let mut chain = Chain::new([]).of_store("another".into());
+    chain.push(&ledger()[0]);
+    assert_eq!(chain.finish().problem.unwrap().kind, ProblemKind::OtherStore);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Verifies a chain of approval records from their stored bytes, and names the first that is not what it was.
 
 use super::{CandidateSet, Record};
-use crate::domain::digest::{self, Digest};
+use crate::domain::digest::{self, Digest, Scheme};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,9 +80,22 @@ impl Chain {
         Chain { pins: pins.into_iter().filter(|p| p.sequence > 0).collect(), ..Chain::default() }
     }
 
-    /// Takes the next record, as stored. After a problem, further records are ignored.
+    /// The same for the ledger of this store and no other.
+    #[must_use]
+    pub fn of_store(self, store_id: String) -> Self {
+        Chain { store_id: Some(store_id), ..self }
+    }
+
+    /// Takes the next record, as stored. After a problem, further records only tell whether one that seems to be
+    /// missing stands in another place.
     pub fn push(&mut self, raw: &[u8]) {
-        if self.problem.is_some() {
+        if let Some(problem) = &mut self.problem {
+            let found =
+                || serde_json::from_slice::<Record>(raw).is_ok_and(|r| r.sequence == problem.sequence);
+            if problem.kind == ProblemKind::Removed && found() {
+                problem.kind = ProblemKind::Reordered;
+                problem.message = format!("record {} stands in another place", problem.sequence);
+            }
             return;
         }
         match self.check(raw) {
@@ -103,6 +116,12 @@ impl Chain {
         digest::scan(raw, 100).map_err(|r| altered(&r.to_string()))?;
         let mut value: Value = serde_json::from_slice(raw).map_err(|_| altered("not JSON"))?;
         let record: Record = serde_json::from_value(value.clone()).map_err(|e| altered(&e.to_string()))?;
+        if digest::canonical(Scheme::JcsSha256V1, raw).ok().as_deref() != Some(raw) {
+            return Err(altered("it is not canonical JSON"));
+        }
+        if record.signature.is_some() {
+            return Err(altered("it carries a signature, and none was ever made"));
+        }
         strip(&mut value);
         let computed = digest::jcs_of(&value).map_err(|r| altered(&r.to_string()))?;
         if computed != record.record_digest {

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Bytes of log from which a checkpoint runs beside the writer.
+/// Bytes by which the log grows from one checkpoint beside the writer to the next. Asking again at every commit past a
+/// mark would have one run all the time, and commits wait for its flushes.
 const BESIDE: i64 = 8 << 20;
 
 /// Bytes of log from which the writer itself stops for one: with a writer that never pauses, none beside it can end.
@@ -28,6 +29,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(super) struct Checkpoints {
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// How long the log was when the last one was asked for.
+    asked_at: i64,
     /// The log and its index, and which files they were after our first commit.
     beside: [(PathBuf, Mutex<Option<Identity>>); 2],
 }
@@ -47,7 +50,7 @@ impl Checkpoints {
             name.push(suffix);
             (name.into(), Mutex::new(None))
         });
-        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), beside })
+        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), asked_at: 0, beside })
     }
 
     /// Opens the writer's connection, with the engine telling how long the log is after each commit.
@@ -63,13 +66,18 @@ impl Checkpoints {
     }
 
     /// Runs or asks for a checkpoint where the log has grown long.
-    pub(super) fn after_commit(&self, conn: &Connection, shared: &Shared, busy: Duration) {
+    pub(super) fn after_commit(&mut self, conn: &Connection, shared: &Shared, busy: Duration) {
         let bytes = i64::from(shared.wal_pages.load(Ordering::Relaxed)) * PAGE_BYTES;
+        if bytes < self.asked_at {
+            self.asked_at = 0;
+        }
         if bytes > WITHIN {
             truncate(conn, busy);
-        } else if bytes > BESIDE
+            self.asked_at = 0;
+        } else if bytes > self.asked_at + BESIDE
             && let Some(wake) = &self.wake
         {
+            self.asked_at = bytes;
             // A full channel: one is asked for already.
             _ = wake.try_send(());
         }

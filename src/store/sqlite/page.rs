@@ -135,10 +135,11 @@ impl Source {
         }
     }
 
-    fn from(self, sql: &mut Sql, now: i64) {
+    /// With `by_cursor`, the bound by `now` is kept from the range that the engine takes from an index.
+    fn from(self, sql: &mut Sql, now: i64, by_cursor: bool) {
         let now = |sql: &mut Sql, text: &str| {
             sql.push(text);
-            sql.push("d.since <= ");
+            sql.push(if by_cursor { "+d.since <= " } else { "d.since <= " });
             sql.bind(now);
             sql.push(" AND d.until > ");
             sql.bind(now);
@@ -179,10 +180,16 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     sql.push(&format!("SELECT {}", source.item()));
     sql.push(if waits { ", d.reason, d.stuck, d.since, d.until, " } else { ", NULL, NULL, NULL, NULL, " });
     sql.push(&key.join(", "));
-    source.from(&mut sql, request.now.0);
     let down = request.order.descending != request.backwards;
-    if let Some(cursor) = &request.after {
-        let at = Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor)?;
+    let after = request
+        .after
+        .as_ref()
+        .map(|cursor| Key::parse(cursor, request.order.key).ok_or(StoreError::BadCursor));
+    let after = after.transpose()?;
+    // Going down in time, the engine would take the bound by `now` for its range and walk to the cursor from there.
+    let by_cursor = down && after.is_some() && by_docket_time(source, request.order.key);
+    source.from(&mut sql, request.now.0, by_cursor);
+    if let Some(at) = after {
         sql.push(&format!(" AND ({}) {} (", key.join(", "), if down { "<" } else { ">" }));
         for (n, value) in at.0.into_iter().enumerate() {
             sql.push(if n == 0 { "" } else { ", " });
@@ -196,6 +203,11 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     sql.push(" LIMIT ");
     sql.bind(i64::try_from(request.limit.min(PAGE) + 1).unwrap_or(i64::MAX));
     Ok(sql)
+}
+
+/// Whether the first part of a row's key is when its docket row begins.
+fn by_docket_time(source: Source, order: OrderKey) -> bool {
+    order == OrderKey::Since && matches!(source, Source::Waiting(_) | Source::TasksWaiting { .. })
 }
 
 /// The sources of a scope. Where an order mixes what waits with what does not by time, each has an index of its own

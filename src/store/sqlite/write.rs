@@ -2,19 +2,19 @@
 
 use super::connect::{damaged, failed};
 use super::log::{self, int};
+use super::project::Before;
 use super::{quarantine, schema};
-use crate::domain::attention::{self, Attention};
 use crate::domain::command::{
     Admit, Admitted, Command, Context, Recorded, Reply, Request, Rules, Stored, Verdict, handle,
 };
 use crate::domain::digest::Digest;
-use crate::domain::envelope::{EffectName, Fault};
+use crate::domain::envelope::Fault;
 use crate::domain::event::{CommittedEffect, Decided, Delivery, Event, Outcome, What};
 use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::ledger::{Head, Record};
 use crate::domain::refusal::Refusal;
-use crate::domain::task::{Task, TaskState};
-use crate::store::rows::{self, Columns, OUTCOMES, code};
+use crate::domain::task::Task;
+use crate::store::rows::{self, OUTCOMES, code};
 use crate::store::{Answer, StoreError};
 use rusqlite::{Connection, params};
 use serde::Serialize;
@@ -55,20 +55,13 @@ impl Counters {
 #[derive(Debug)]
 pub(super) struct Held {
     /// Its number; 0 for a task that is not there.
-    item: i64,
+    pub item: i64,
     /// The task, but while a rule looks at it.
-    task: Option<Task>,
+    pub task: Option<Task>,
     /// The revision of the stored snapshot; `None` before the first.
-    stored: Option<u64>,
+    pub stored: Option<u64>,
     /// How the stored projections stand, once the task was changed in this transaction.
-    before: Option<Box<Before>>,
-}
-
-#[derive(Debug)]
-struct Before {
-    columns: Option<Columns>,
-    attention: Vec<Attention>,
-    question: Option<String>,
+    pub before: Option<Box<Before>>,
 }
 
 /// Tasks by id, as the writer last saw or left them.
@@ -82,7 +75,7 @@ pub(super) struct Batch<'a> {
     pub tasks: &'a mut Tasks,
     changed: Vec<TaskId>,
     last: Option<(u64, i64, Vec<u8>)>,
-    buffer: Vec<u8>,
+    pub buffer: Vec<u8>,
 }
 
 impl<'a> Batch<'a> {
@@ -137,97 +130,6 @@ impl<'a> Batch<'a> {
                 }
                 Ok(Ok(reply))
             }
-        }
-    }
-
-    /// What a rule needs to know. The task itself is lent: [`Batch::put_back`] or [`Batch::record`] takes it home.
-    fn load(&mut self, request: &Request, id: Option<&TaskId>) -> Result<(i64, Context), StoreError> {
-        let Some(id) = id else { return Ok((0, Context::default())) };
-        if !self.tasks.contains_key(id) {
-            let found = log::task(self.conn, id)?;
-            let (item, task) = found.map_or((0, None), |(item, task)| (item, Some(task)));
-            let stored = task.as_ref().map(|t| t.revision);
-            self.tasks.insert(id.clone(), Held { item, task, stored, before: None });
-        }
-        let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
-        let mut context = Context { task, ..Context::default() };
-        if let Some(task) = context.task.take() {
-            self.load_more(request, item, &task, &mut context)?;
-            context.task = Some(task);
-        }
-        Ok((item, context))
-    }
-
-    fn load_more(
-        &self,
-        request: &Request,
-        item: i64,
-        task: &Task,
-        context: &mut Context,
-    ) -> Result<(), StoreError> {
-        let effect = match &request.command {
-            Command::Admit(admit) => {
-                if let Ok(envelope) = &admit.message {
-                    self.load_submissions(item, envelope, context)?;
-                }
-                admit.message.as_ref().ok().and_then(|e| e.effect.as_ref())
-            }
-            Command::Decide(decision) => {
-                let p = &request.principal;
-                context.replay = log::replay(self.conn, &p.issuer, &p.subject, &decision.idempotency_key)?;
-                context.head = self.counters.ledger.clone();
-                let open = task.review.as_ref().map(|r| r.candidates()).unwrap_or_default();
-                let judged = task.judged.as_ref();
-                let before = judged.and_then(|j| j.review.as_ref()).map(|r| r.candidates());
-                let held = judged.map(|j| j.held.clone());
-                let all = [open, before.unwrap_or_default(), held.unwrap_or_default(), task.held.clone()];
-                context.of_task = log::submissions_of(self.conn, item, &all.concat())?;
-                None
-            }
-            Command::Claim { .. } => {
-                context.of_task = log::submissions_of(self.conn, item, &task.held)?;
-                None
-            }
-            Command::Transition(t) if t.to == TaskState::Running => {
-                context.of_task = log::submissions_of(self.conn, item, &task.held)?;
-                None
-            }
-            Command::Reserve { effect, .. } | Command::Commit { effect, .. } => Some(effect),
-            _ => None,
-        };
-        if let Some(EffectName { key, target }) = effect {
-            context.committed = log::committed(self.conn, item, key, target)?;
-        }
-        Ok(())
-    }
-
-    fn load_submissions(
-        &self,
-        item: i64,
-        envelope: &crate::domain::envelope::Envelope,
-        context: &mut Context,
-    ) -> Result<(), StoreError> {
-        let (class, key) = (envelope.kind.class(), &envelope.idempotency_key);
-        let same = log::probe(self.conn, item, rows::intent_hash(class, key))?;
-        let arrivals: Vec<u64> = same
-            .iter()
-            .filter_map(|d| d.submission.as_ref())
-            .filter(|s| s.class == class && s.idempotency_key == *key)
-            .map(|s| s.arrival)
-            .collect();
-        if !arrivals.is_empty() {
-            context.same_intent = log::submissions_of(self.conn, item, &arrivals)?;
-        }
-        let named = log::arrivals_of(self.conn, item, &envelope.message_id)?;
-        if !named.is_empty() {
-            context.same_message_id = log::submissions_of(self.conn, item, &named)?;
-        }
-        Ok(())
-    }
-
-    fn put_back(&mut self, id: Option<TaskId>, task: Option<Task>) {
-        if let Some(held) = id.and_then(|id| self.tasks.get_mut(&id)) {
-            held.task = task;
         }
     }
 
@@ -515,104 +417,4 @@ impl<'a> Batch<'a> {
         }
         Ok(())
     }
-
-    fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
-        let Some(held) = self.tasks.get_mut(id) else { return Ok(()) };
-        let (Some(task), Some(before)) = (held.task.as_ref(), held.before.take()) else { return Ok(()) };
-        let (conn, item) = (self.conn, held.item);
-        self.buffer.clear();
-        serde_json::to_writer(&mut self.buffer, task)
-            .map_err(|e| StoreError::Failed(format!("a task cannot be written: {e}")))?;
-        let stored = held.stored.map(int);
-        let changed = match stored {
-            None => conn
-                .prepare_cached("INSERT INTO snapshot(id, revision, body) VALUES (?1, ?2, ?3)")
-                .and_then(|mut s| s.execute(params![item, int(task.revision), self.buffer])),
-            Some(stored) => conn
-                .prepare_cached(
-                    "UPDATE snapshot SET revision = ?2, body = ?3 WHERE id = ?1 AND revision = ?4",
-                )
-                .and_then(|mut s| s.execute(params![item, int(task.revision), self.buffer, stored])),
-        }
-        .map_err(failed)?;
-        if changed != 1 {
-            return Err(damaged("task", &task.task_id.0, "is not at the revision it was read at"));
-        }
-        fail::fail_point!("store-wrote-snapshot");
-        before.project(conn, item, task, self.rules)?;
-        fail::fail_point!("store-wrote-projections");
-        held.stored = Some(task.revision);
-        Ok(())
-    }
-}
-
-impl Before {
-    fn of(task: Option<&Task>, rules: &Rules) -> Self {
-        Before {
-            columns: task.map(Columns::of),
-            attention: task.map(|t| attention::of(t, &rules.thresholds)).unwrap_or_default(),
-            question: task.and_then(|t| t.interruption.as_ref()).map(|i| i.id.clone()),
-        }
-    }
-
-    /// Brings the projections of a task up to it, writing only what differs.
-    fn project(&self, conn: &Connection, item: i64, task: &Task, rules: &Rules) -> Result<(), StoreError> {
-        let columns = Columns::of(task);
-        if self.columns.as_ref() != Some(&columns) {
-            put_columns(conn, item, task, &columns, self.columns.is_none())?;
-        }
-        let question = task.interruption.as_ref().map(|i| i.id.as_str());
-        if self.columns.is_none() || question != self.question.as_deref() {
-            conn.prepare_cached("INSERT OR REPLACE INTO words(item, text) VALUES (?1, ?2)")
-                .and_then(|mut s| s.execute(params![item, rows::words_of_task(task)]))
-                .map_err(failed)?;
-        }
-        if self.columns.is_none() {
-            for (key, value) in &task.labels {
-                conn.prepare_cached("INSERT INTO label(task, key, value) VALUES (?1, ?2, ?3)")
-                    .and_then(|mut s| s.execute(params![item, key, value]))
-                    .map_err(failed)?;
-            }
-        }
-        let attention = attention::of(task, &rules.thresholds);
-        if attention != self.attention {
-            if self.columns.is_some() {
-                conn.prepare_cached("DELETE FROM docket WHERE item = ?1")
-                    .and_then(|mut s| s.execute([item]))
-                    .map_err(failed)?;
-            }
-            schema::put_attention(conn, item, &attention)?;
-        }
-        Ok(())
-    }
-}
-
-fn put_columns(conn: &Connection, item: i64, task: &Task, c: &Columns, new: bool) -> Result<(), StoreError> {
-    let sql = if new {
-        "INSERT INTO task(id, state, entered_at, urgency, deadline, candidates, decided, failure, agent, \
-         assigned, task_id, trace_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-    } else {
-        "UPDATE task SET state = ?2, entered_at = ?3, urgency = ?4, deadline = ?5, candidates = ?6, \
-         decided = ?7, failure = ?8, agent = ?9, assigned = ?10 WHERE id = ?1 AND ?11 = task_id AND ?12 = trace_id"
-    };
-    let changed = conn
-        .prepare_cached(sql)
-        .and_then(|mut s| {
-            s.execute(params![
-                item,
-                c.state,
-                c.entered_at,
-                c.urgency,
-                c.deadline,
-                c.candidates,
-                c.decided,
-                c.failure,
-                c.agent,
-                c.assigned,
-                task.task_id.as_str(),
-                task.trace_id
-            ])
-        })
-        .map_err(failed)?;
-    if changed == 1 { Ok(()) } else { Err(damaged("task", &task.task_id.0, "has another row")) }
 }

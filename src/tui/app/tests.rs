@@ -33,7 +33,9 @@ impl Layer for Probe {
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match action {
             Action::Open => ctx.push(probe("deeper", &self.log)),
-            Action::Left => ctx.push(Probe { typing: true, popup: true, ..probe("field", &self.log) }),
+            Action::ToggleSettled => {
+                ctx.push(Probe { typing: true, popup: true, ..probe("field", &self.log) })
+            }
             Action::Last => ctx.push(Probe { guarded: true, ..probe("guarded", &self.log) }),
             Action::First => {
                 ctx.push(Probe { guarded: true, typing: true, ..probe("guarded field", &self.log) })
@@ -117,7 +119,7 @@ fn three_levels_is_the_deepest_and_popups_do_not_count() {
 #[test]
 fn characters_are_typed_into_a_field_and_run_nothing() {
     let (mut script, log) = script();
-    script.keys("h");
+    script.keys("x");
     told(&log);
     script.keys("qj?:<backspace><down><f5>");
     assert_eq!(

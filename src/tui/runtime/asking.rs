@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep};
 
-use crate::coordinator::{Coordinator, Error, PayloadView};
+use crate::coordinator::{Coordinator, Error, PayloadView, StoreError};
 use crate::domain::command::Reply as Answered;
 use crate::domain::diff::{Diff, DiffError, Limits, Lines};
 use crate::domain::ids::TaskId;
+use crate::domain::refusal::Refusal;
 use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Source};
 use crate::tui::event::{Change, Comparison, Event, Reply, Text};
@@ -24,6 +25,10 @@ pub(in crate::tui) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) 
     match put(&coordinator, ask).await {
         Ok(reply) => reply,
         Err(Error::Refused(refusal)) => Reply::Refused(Box::new(refusal)),
+        // Where it is certain that nothing was stored, a person must not be told that it may have been.
+        Err(Error::Store(error @ (StoreError::Full | StoreError::Busy | StoreError::Closed))) => {
+            Reply::Refused(Box::new(Refusal::Unavailable { why: error.to_string() }))
+        }
         Err(Error::Store(error)) => Reply::Failed(reveal(&error.to_string()).to_string()),
     }
 }

@@ -14,22 +14,22 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::{Code, Event, Key};
-use super::super::model::Model;
-use super::super::widgets::form::{Fields, Scroll};
-use super::super::widgets::input::Field;
 use super::reading::Reading;
 use super::sending::Sending;
 use super::viewer::Viewer;
 use super::{Ctx, Layer, Outcome, View};
-use crate::domain::decision::{Decision as Asked, Input, Part as Piece};
+use crate::domain::decision::{Decision as Asked, Input, Part as Piece, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
 use crate::domain::task::TaskState;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::model::Model;
+use crate::tui::widgets::form::{Fields, Scroll};
+use crate::tui::widgets::input::Field;
 use question::Content;
 
 /// The question as it was read, with the state of its task.
@@ -277,7 +277,13 @@ impl Answer {
             candidate_set_digest: pinned.set,
             interruption: Some(pinned.asked.id.clone()),
             upheld: Vec::new(),
-            resume: None,
+            resume: pinned
+                .asked
+                .question
+                .resume
+                .clone()
+                .filter(|key| !cancels && !key.is_empty())
+                .map(|key| Resume { idempotency_key: key, note: None }),
             reason: self.reason.text().trim().to_owned(),
             evidence_opened: Vec::new(),
             input: self.input(),
@@ -285,6 +291,7 @@ impl Answer {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
+            altered: Vec::new(),
         })
     }
 
@@ -357,11 +364,14 @@ impl Layer for Answer {
         if self.sending.record().is_some() {
             return &[(Action::Copy, "copy digest")];
         }
+        if self.is_changed() && self.sending.is_writing() {
+            return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
+        }
         &[
             (Action::NextField, "next"),
             (Action::Choose, "choose"),
-            (Action::Preview, "preview"),
             (Action::Submit, "send"),
+            (Action::Preview, "preview"),
             (Action::Copy, "copy link"),
         ]
     }
@@ -370,7 +380,7 @@ impl Layer for Answer {
         let waiting =
             self.sending.waiting().or(self.reading.waiting()).map(|waiting| waiting.wake(model.now.run));
         let expires = self.pinned.as_ref().and_then(|pinned| pinned.asked.question.expires_at);
-        let countdown = expires.and_then(|at| super::super::widgets::moment::countdown(at, model));
+        let countdown = expires.and_then(|at| crate::tui::widgets::moment::countdown(at, model));
         waiting.into_iter().chain(countdown).min()
     }
 
@@ -379,7 +389,7 @@ impl Layer for Answer {
         match action {
             Action::Back if self.has_draft() && !left => {
                 self.leaving = true;
-                ctx.toast("something is written here: esc again drops it");
+                ctx.toast("something is written here: going back again drops it");
             }
             Action::Down => self.step(true),
             Action::Up => self.step(false),

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use super::decision::Decision;
+use super::decision::correct::correcting;
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -89,6 +89,8 @@ pub struct Approvals {
     head: Option<u64>,
     verifying: Option<(u64, Duration)>,
     verdict: Option<(String, Role)>,
+    /// The record to be corrected, while its task is read.
+    correcting: Option<(u64, String)>,
     since: Option<Duration>,
     opens: bool,
 }
@@ -103,6 +105,7 @@ impl Approvals {
             head: None,
             verifying: None,
             verdict: None,
+            correcting: None,
             since: None,
             opens: true,
         }
@@ -181,6 +184,14 @@ impl Approvals {
                 self.verifying = None;
                 self.verified(report);
             }
+            Reply::Show(shown) => {
+                if let Some((_, old)) = self.correcting.take_if(|(asked, _)| *asked == request) {
+                    match correcting(shown, &old) {
+                        Ok(decision) => ctx.push(decision),
+                        Err(why) => ctx.toast(reveal(&why).to_string()),
+                    }
+                }
+            }
             Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
             Reply::Failed(why) => self.failed(request, why, ctx),
             _ => {}
@@ -220,7 +231,10 @@ impl Layer for Approvals {
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match (action, self.pages.selected()) {
             (Action::Open, Some(item)) => ctx.push(Opened::new(item.sequence)),
-            (Action::Supersede, Some(item)) => ctx.push(Decision::new(item.task.clone())),
+            (Action::Supersede, Some(item)) => {
+                let ask = Ask::Show(item.task.clone());
+                self.correcting = Some((put(ctx, ask), item.approval_id.clone()));
+            }
             (Action::Copy, Some(item)) => ctx.effect(Effect::Copy(item.approval_id.clone())),
             (Action::CopyDigest, Some(item)) => ctx.effect(Effect::Copy(item.digest.to_string())),
             (Action::Verify, _) if self.verifying.is_none() => {
@@ -228,7 +242,10 @@ impl Layer for Approvals {
                 self.verifying = Some((put(ctx, Ask::Verify), ctx.model.now.run));
             }
             (Action::Verify, _) => {}
-            (Action::Export, _) => ctx.toast("in a shell: tribunal export > ledger.jsonl"),
+            (Action::Export, _) => ctx.toast(format!(
+                "in a shell: tribunal --store PATH export > ledger.jsonl, PATH being where {} is",
+                ctx.model.store
+            )),
             _ => match movement(action) {
                 Some(movement) => {
                     self.pages.go(movement, ctx);

@@ -19,18 +19,20 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::Event;
-use super::super::model::Model;
 use super::answer::Answer;
+use super::approvals::Approvals;
+use super::decision::correct::nothing_to_decide;
 use super::decision::{Decision, Draft, Seen};
 use super::reading::Reading;
 use super::timeline::Timeline;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
-use crate::domain::task::TaskState;
+use crate::domain::text::reveal;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::Event;
+use crate::tui::model::Model;
 use checks::Checks;
 use columns::Set;
 pub(super) use panes::stack;
@@ -89,7 +91,7 @@ impl Case {
         if first {
             self.noted = self.arrivals().collect();
         }
-        if self.sets.is_empty() {
+        if !self.compares() {
             self.task.read(self.reading.id(), ctx);
         }
         self.go_on(ctx);
@@ -98,7 +100,7 @@ impl Case {
     /// Asks for whatever is still missing, and fits what is there into the screen.
     fn go_on(&mut self, ctx: &mut Ctx<'_>) {
         let id = self.reading.id().clone();
-        if let Some(set) = self.sets.get(self.set) {
+        if let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) {
             self.sides.settle(&id, set, ctx);
         }
         // One large content at a time: the pair on the screen goes first.
@@ -118,22 +120,32 @@ impl Case {
     fn decide(&self, ctx: &mut Ctx<'_>) {
         let Some(shown) = self.reading.shown() else { return ctx.toast("the task is not read yet") };
         if !self.news().is_empty() {
-            return ctx.toast("a side arrived while you read: take note of it first (c)");
+            return ctx.toast("a side arrived while you read: acknowledge it first");
         }
         if self.reading.is_asking() {
             return ctx.toast("the task changed and is being read again");
         }
-        match shown.task.state {
-            TaskState::WaitingHuman => ctx.push(Answer::new(self.reading.id().clone())),
-            _ => ctx.push(Decision::seen(Seen {
-                task_id: self.reading.id().clone(),
-                version: shown.task.state_version,
-                revision: shown.task.revision,
-                set: shown.candidate_set_digest,
-                checks: self.checks.clone(),
-                draft: self.draft.clone(),
-            })),
+        let decision = Decision::seen(Seen {
+            task_id: self.reading.id().clone(),
+            version: shown.task.state_version,
+            revision: shown.task.revision,
+            set: shown.candidate_set_digest,
+            checks: self.checks.clone(),
+            draft: self.draft.clone(),
+        });
+        let open = shown.may.get("supersede") == Some(&true);
+        if let Some(why) = nothing_to_decide(shown).filter(|_| !open) {
+            return ctx.toast(reveal(&why).to_string());
         }
+        match shown.task.decided.as_ref().filter(|_| open) {
+            Some(last) => ctx.push(decision.superseding(last.approval_id.clone())),
+            None => ctx.push(decision),
+        }
+    }
+
+    /// Whether there are sides to compare; else the task itself is shown.
+    fn compares(&self) -> bool {
+        self.sets.iter().any(|set| set.conflict.is_some())
     }
 
     fn details(&self, ctx: &mut Ctx<'_>) {
@@ -162,6 +174,7 @@ impl Case {
         match action {
             Action::Decide => self.decide(ctx),
             Action::Answer | Action::Authorization => ctx.push(Answer::new(self.reading.id().clone())),
+            Action::Approvals => ctx.push(Approvals::new(Some(self.reading.id().clone()))),
             Action::Timeline => ctx.push(Timeline::new(self.reading.id().clone())),
             Action::Details => self.details(ctx),
             Action::NextIntent => self.turn_intent(true, ctx),
@@ -190,12 +203,19 @@ impl Layer for Case {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        if self.sets.is_empty() {
+        if !self.compares() {
             return &[
                 (Action::Open, "open"),
                 (Action::Answer, "answer"),
                 (Action::Timeline, "timeline"),
                 (Action::Details, "details"),
+            ];
+        }
+        if !self.news().is_empty() {
+            return &[
+                (Action::Acknowledge, "acknowledge"),
+                (Action::Details, "details"),
+                (Action::NextPair, "pair"),
             ];
         }
         &[
@@ -219,18 +239,20 @@ impl Layer for Case {
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         if let Some(movement) = movement(action) {
-            match self.sets.is_empty() {
-                true => self.task.go(movement, self.reading.id(), ctx),
-                false => self.sides.go(movement),
+            match self.compares() {
+                true => self.sides.go(movement),
+                false => self.task.go(movement, self.reading.id(), ctx),
             }
             return Outcome::Handled;
         }
         if self.common(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
-        let Some(set) = self.sets.get(self.set) else {
-            if action == Action::Open {
-                self.task.open(self.reading.id(), ctx);
+        let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) else {
+            if action == Action::Open
+                && let Some(arrival) = self.task.open(self.reading.id(), ctx)
+            {
+                self.checks.saw(arrival);
                 return Outcome::Handled;
             }
             return Outcome::Ignored;

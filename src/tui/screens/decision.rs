@@ -3,6 +3,7 @@
 //! Nothing is chosen when it opens. What is typed to confirm is the beginning of the digest that will stand, so
 //! that neither a stray key nor a habit decides. Enter, paste and mouse never do.
 
+pub(super) mod correct;
 mod off;
 mod record;
 mod sheet;
@@ -16,12 +17,6 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::Effect;
-use super::super::event::{Code, Event, Key};
-use super::super::model::Model;
-use super::super::widgets::form::Scroll;
-use super::super::widgets::input::Field;
 use super::case::checks::Checks;
 use super::case::columns::{self, Column, Set};
 use super::reading::Reading;
@@ -31,7 +26,15 @@ use super::{Ctx, Layer, Outcome, View};
 use crate::domain::decision::{Decision as Asked, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
+use crate::domain::interruption::Interruption;
 use crate::domain::task::TaskState;
+use crate::domain::text::reveal;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
+use crate::tui::event::{Code, Event, Key};
+use crate::tui::model::Model;
+use crate::tui::widgets::form::Scroll;
+use crate::tui::widgets::input::Field;
 
 /// A reason as far as it is written, kept by the screen below.
 pub(super) type Draft = Rc<RefCell<String>>;
@@ -87,8 +90,12 @@ pub struct Decision {
     confirm: Field,
     draft: Draft,
     supersedes: Option<String>,
+    /// The task was not read yet.
+    opens: bool,
     sending: Sending,
     scroll: Scroll,
+    /// Going back was asked for over a reason that nobody else keeps.
+    leaving: bool,
     size: (u16, u16),
 }
 
@@ -109,8 +116,10 @@ impl Decision {
             confirm: Field::line(""),
             draft: Draft::default(),
             supersedes: None,
+            opens: true,
             sending: Sending::new(),
             scroll: Scroll::Focus,
+            leaving: false,
             size: (0, 0),
         }
     }
@@ -209,16 +218,28 @@ impl Decision {
         self.scroll = Scroll::Focus;
     }
 
+    /// The question that is judged.
+    fn question(&self) -> Option<&Interruption> {
+        let task = &self.reading.shown()?.task;
+        match &self.supersedes {
+            Some(_) => task.judged.as_ref().and_then(|judged| judged.interruption.as_ref()),
+            None => task.interruption.as_ref(),
+        }
+    }
+
+    /// From where work resumes: what was typed, else what the question names.
+    fn resume_key(&self) -> Option<String> {
+        let typed = self.resume.text().trim().to_owned();
+        let named = || self.question().and_then(|asked| asked.question.resume.clone());
+        if typed.is_empty() { named().filter(|key| !key.is_empty()) } else { Some(typed) }
+    }
+
     /// The decision as it is sent.
     fn asked(&self) -> Option<Asked> {
         let shown = self.reading.shown()?;
-        let key = self.resume.text().trim().to_owned();
-        let resume = (!key.is_empty() && self.to == Some(TaskState::Ready))
-            .then_some(Resume { idempotency_key: key, note: None });
-        let question = match &self.supersedes {
-            Some(_) => shown.task.judged.as_ref().and_then(|judged| judged.interruption.as_ref()),
-            None => shown.task.interruption.as_ref(),
-        };
+        let resume = self.resume_key().filter(|_| self.to == Some(TaskState::Ready));
+        let resume = resume.map(|key| Resume { idempotency_key: key, note: None });
+        let question = self.question();
         Some(Asked {
             task_id: self.reading.id().clone(),
             decision: self.to?,
@@ -234,6 +255,7 @@ impl Decision {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
+            altered: Vec::new(),
         })
     }
 
@@ -253,6 +275,19 @@ impl Decision {
     /// Takes over the task as it was just read.
     fn read(&mut self, ctx: &mut Ctx<'_>) {
         let Some(shown) = self.reading.shown() else { return };
+        if std::mem::take(&mut self.opens) && self.seen.is_none() && self.supersedes.is_none() {
+            // Nobody looked before it was opened: what is left is to correct the last record, or nothing.
+            let last = shown.task.decided.as_ref().map(|last| last.approval_id.clone());
+            let last = last.filter(|last| correct::not_correctable(shown, last).is_none());
+            match (correct::nothing_to_decide(shown), last) {
+                (Some(_), Some(last)) => self.supersedes = Some(last),
+                (Some(why), None) => {
+                    ctx.toast(reveal(&why).to_string());
+                    return ctx.close();
+                }
+                (None, _) => {}
+            }
+        }
         self.sets = columns::sets(shown);
         let revision = shown.task.revision;
         let there: Vec<u64> = self.sets.iter().flat_map(|set| &set.columns).map(Column::arrival).collect();
@@ -344,8 +379,8 @@ impl Layer for Decision {
         &[
             (Action::ToggleUphold, "choose"),
             (Action::NextField, "next"),
-            (Action::Preview, "record"),
             (Action::Submit, "send"),
+            (Action::Preview, "record"),
         ]
     }
 
@@ -358,8 +393,14 @@ impl Layer for Decision {
         if self.on_done(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
+        let left = std::mem::take(&mut self.leaving);
+        let lost = self.seen.is_none() && !self.reason.is_empty() && self.sending.record().is_none();
         let many = self.choices().len();
         match action {
+            Action::Back if lost && !left => {
+                self.leaving = true;
+                ctx.toast("a reason is written here: going back again drops it");
+            }
             Action::Down if self.focus == Focus::Choices => {
                 self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
             }

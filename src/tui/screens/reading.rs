@@ -1,12 +1,12 @@
 //! One task as it was last read: asked for when its layer opens and again whenever it changes.
 
-use super::super::effect::{Ask, Effect};
-use super::super::event::{Change, Event, Reply};
-use super::super::widgets::status::Waiting;
 use super::Ctx;
 use crate::coordinator::Shown;
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::{Ask, Effect};
+use crate::tui::event::{Change, Event, Reply};
+use crate::tui::widgets::status::Waiting;
 
 /// What is known of a task, and whether it is being asked for.
 #[derive(Debug)]
@@ -75,9 +75,7 @@ impl Reading {
                 self.ask(ctx);
             }
             // What was missed while the way was lost is asked for.
-            Event::Feed(Change::Link(super::super::model::Link::Live)) if self.shown.is_some() => {
-                self.ask(ctx)
-            }
+            Event::Feed(Change::Link(crate::tui::model::Link::Live)) if self.shown.is_some() => self.ask(ctx),
             Event::Reply { request, reply } if self.request == Some(*request) => {
                 return self.take(reply, ctx);
             }

@@ -4,13 +4,6 @@
 use ratatui::text::Line;
 use uuid::Uuid;
 
-use super::super::effect::{Ask, Effect};
-use super::super::event::{Change, Event, Reply};
-use super::super::model::{Link, Model};
-use super::super::theme::{Role, Theme};
-use super::super::widgets::ink;
-use super::super::widgets::moment::{Told, moment};
-use super::super::widgets::status::Waiting;
 use super::Ctx;
 use super::timeline::words::words;
 use crate::domain::command::DecisionOutcome;
@@ -19,6 +12,13 @@ use crate::domain::event::Event as Fact;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
 use crate::domain::refusal::{Refusal, RefusalClass};
+use crate::tui::effect::{Ask, Effect};
+use crate::tui::event::{Change, Event, Reply};
+use crate::tui::model::{Link, Model};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::ink;
+use crate::tui::widgets::moment::{Told, moment};
+use crate::tui::widgets::status::Waiting;
 
 /// How far a decision got.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl Sending {
             }
             Phase::Lost { why, .. } => {
                 let text = format!(
-                    "The reply was lost ({why}). It may be written or not: ctrl-s sends the very same under the same key, which can be written only once."
+                    "The reply was lost ({why}). It may be written or not: sending again puts the very same under the same key, which can be written only once."
                 );
                 say(&text, Role::Danger, 6)
             }

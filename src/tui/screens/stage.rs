@@ -6,19 +6,19 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use super::super::effect::{Ask, Effect, Source};
-use super::super::event::{Change, Comparison, Event, Reply, Text};
-use super::super::model::Link;
-use super::super::testing::Script;
 use crate::coordinator::{PayloadView, Shown, Submitted};
 use crate::domain::attention::{Reason, Stuck};
 use crate::domain::command::{self, Command};
 use crate::domain::diff::{Diff, Limits, Lines};
-use crate::domain::digest::{Scheme, digest};
+use crate::domain::digest::Scheme;
 use crate::domain::envelope::parse;
 use crate::domain::ids::TaskId;
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
+use crate::tui::effect::{Ask, Effect, Source};
+use crate::tui::event::{Change, Comparison, Event, Reply, Text};
+use crate::tui::model::Link;
+use crate::tui::testing::Script;
 
 /// See the module.
 pub(super) struct Stage {
@@ -100,16 +100,6 @@ impl Stage {
     fn again(&mut self, id: &str) {
         let refs = json!(["file:filings.csv"]);
         self.result(id, "researcher-a", "2026-11-30T11:59:58Z", facts(1_204_000, "10-K p. 31"), refs);
-    }
-
-    /// A result whose payload has exactly these bytes.
-    pub(super) fn raw_result(&mut self, id: &str, sender: &str, payload: &str) {
-        let marker = "\"the payload\"";
-        let digest = digest(Scheme::default(), payload.as_bytes()).unwrap();
-        let change = json!({"sender": sender, "lease_version": 1, "payload_digest": digest});
-        let raw = message("task_result", id, "R-7:T:attempt-1", json!("the payload"), change);
-        let raw = String::from_utf8(raw).unwrap().replacen(marker, payload, 1);
-        self.put(raw.into_bytes());
     }
 
     fn put(&mut self, raw: Vec<u8>) {

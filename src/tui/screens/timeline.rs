@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod view;
 mod window;
 pub(super) mod words;
 
@@ -9,21 +10,9 @@ use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget as _;
 
-use super::super::action::{Action, Scope};
-use super::super::effect::{Ask, Effect, Source};
-use super::super::event::{Event, Key, Reply};
-use super::super::model::Model;
-use super::super::theme::Role;
-use super::super::widgets::ink;
-use super::super::widgets::input::Field;
-use super::super::widgets::list::{List, Move, Rows as _};
-use super::super::widgets::moment::{Told, moment};
-use super::super::widgets::table::{Column, Layout};
 use super::answer::Answer;
+use super::approvals::Approvals;
 use super::decision::Decision;
 use super::reading::Reading;
 use super::viewer::Viewer;
@@ -31,7 +20,14 @@ use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::event::What;
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
-use window::{Noted, Window};
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::{Ask, Effect, Source};
+use crate::tui::event::{Event, Key, Reply};
+use crate::tui::model::Model;
+use crate::tui::widgets::input::Field;
+use crate::tui::widgets::list::{List, Move, Rows as _};
+use crate::tui::widgets::moment::Told;
+use window::Window;
 use words::Kind;
 
 /// See the module.
@@ -170,86 +166,6 @@ impl Timeline {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column { title: "rev", least: 4, most: 7, rank: 3, right: true },
-    Column { title: "time", least: 9, most: 21, rank: 1, right: false },
-    Column { title: "#", least: 4, most: 7, rank: 2, right: true },
-    Column { title: "who", least: 8, most: 20, rank: 1, right: false },
-    Column { title: "what", least: 9, most: 13, rank: 0, right: false },
-    Column { title: "about", least: 8, most: u16::MAX, rank: 0, right: false },
-    Column { title: "v", least: 3, most: 5, rank: 4, right: true },
-];
-
-impl Timeline {
-    fn line(&self, columns: &Layout, row: usize, view: &View<'_>) -> Line<'static> {
-        let Some((noted, count)) = self.window.row_at(row) else { return Line::default() };
-        let theme = view.theme;
-        let Noted { event, odd } = noted;
-        let told = words::words(event);
-        let revision = match count {
-            1 => event.revision.to_string(),
-            _ => format!("{}+", event.revision),
-        };
-        let time = moment(event.at, self.told, view.model);
-        let arrival = match &event.what {
-            What::Delivered(d) => d.arrival.to_string(),
-            _ => String::new(),
-        };
-        let mut about = String::new();
-        if !odd.is_empty() {
-            about.push_str(&format!("! {}: ", odd.join(", ")));
-        }
-        if count > 1 {
-            about.push_str(&format!("×{count} duplicates, the first: "));
-        }
-        about.push_str(&told.about);
-        let loud = told.what.starts_with(|char: char| char.is_uppercase());
-        let muted = theme.style(Role::Muted);
-        let style = match (odd.is_empty(), loud, told.kind) {
-            (false, _, _) => theme.style(Role::Warning),
-            (_, true, _) => theme.style(Role::Accent),
-            (_, _, Kind::Move) => Style::new(),
-            _ => muted,
-        };
-        let version = format!("v{}", event.state_version);
-        columns.row([
-            (revision.as_str(), muted),
-            (time.as_str(), muted),
-            (arrival.as_str(), theme.style(Role::Badge)),
-            (told.who.as_str(), theme.style(Role::Untrusted)),
-            (told.what.as_str(), style),
-            (about.as_str(), if odd.is_empty() { Style::new() } else { theme.style(Role::Warning) }),
-            (version.as_str(), muted),
-        ])
-    }
-
-    fn title(&self, width: usize, view: &View<'_>) -> Line<'static> {
-        let theme = view.theme;
-        let mut line = vec![Span::raw(" ")];
-        line.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
-        line.push(Span::styled(
-            format!("  timeline · {} events · {}", self.window.end, self.told.word()),
-            theme.style(Role::Muted),
-        ));
-        let wanted = &self.window.wanted;
-        if let Some(kind) = wanted.kind {
-            line.push(Span::styled(format!(" · only {}", kind.word()), theme.style(Role::Warning)));
-        }
-        if !wanted.text.is_empty() {
-            line.push(Span::styled(" · / ", theme.style(Role::Warning)));
-            line.extend(ink::spans(&wanted.text, theme.style(Role::Match), theme));
-        }
-        if !self.window.folds {
-            line.push(Span::styled(" · duplicates unfolded", theme.style(Role::Muted)));
-        }
-        if self.asked.is_some() {
-            let (from, to) = self.window.read;
-            line.push(Span::styled(format!(" · reading, {from}–{to} so far"), theme.style(Role::Muted)));
-        }
-        Line::from(ink::fit(line, width, false))
-    }
-}
-
 impl Layer for Timeline {
     fn scopes(&self) -> &'static [Scope] {
         if self.filter.is_some() {
@@ -301,6 +217,7 @@ impl Layer for Timeline {
                 self.list.settle(&self.window);
                 self.read_on(ctx);
             }
+            Action::Approvals => ctx.push(Approvals::new(Some(self.reading.id().clone()))),
             Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
             Action::Answer => ctx.push(Answer::new(self.reading.id().clone())),
             Action::Copy => {
@@ -322,8 +239,10 @@ impl Layer for Timeline {
 
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
         match event {
-            // The title and the heading stand above.
-            Event::Resize { height, .. } => self.list.resize(height.saturating_sub(2)),
+            // The title and the heading stand above, the selected event in full below.
+            Event::Resize { height, .. } => {
+                self.list.resize(height.saturating_sub(2 + view::below(*height)));
+            }
             Event::Paste(text) => {
                 if let Some(filter) = &mut self.filter {
                     filter.paste(text);
@@ -346,39 +265,6 @@ impl Layer for Timeline {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
-        let theme = view.theme;
-        let row = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
-        self.title(usize::from(area.width), view).render(row(0), frame.buffer_mut());
-        let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
-        if let Some(filter) = &self.filter {
-            let place = row(1);
-            frame.buffer_mut().set_stringn(
-                place.x,
-                place.y,
-                " / ",
-                usize::from(place.width),
-                theme.style(Role::Key),
-            );
-            let field = Rect { x: place.x.saturating_add(3), width: place.width.saturating_sub(3), ..place };
-            filter.draw(frame, field, theme, true);
-        } else {
-            let head = Rect { x: area.x.saturating_add(1), ..row(1) }.intersection(area);
-            columns.head(theme.style(Role::Muted)).render(head, frame.buffer_mut());
-        }
-        let rows = Rect { y: area.y.saturating_add(2), height: area.height.saturating_sub(2), ..area };
-        let problem = self.problem.as_deref().or(self.reading.problem());
-        let wait = self.reading.waiting().map(|waiting| waiting.mark(view.model.now.run));
-        let text = match (problem, wait) {
-            (Some(why), _) => Some((why.to_owned(), Role::Danger)),
-            (None, Some(wait)) => Some((format!(" reading {wait}"), Role::Muted)),
-            _ if self.window.is_empty() && self.asked.is_none() => {
-                Some((" nothing of this kind".to_owned(), Role::Muted))
-            }
-            _ => None,
-        };
-        if let Some((text, role)) = text {
-            return Line::styled(text, theme.style(role)).render(rows.intersection(area), frame.buffer_mut());
-        }
-        self.list.draw(frame, rows, theme, &self.window, |row, _| self.line(&columns, row, view));
+        self.paint(frame, area, view);
     }
 }

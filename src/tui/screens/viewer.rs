@@ -7,16 +7,16 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget as _};
 
-use super::super::action::{Action, Scope};
-use super::super::effect::{Ask, Effect, Source};
-use super::super::event::{Event, Reply, Text};
-use super::super::theme::Role;
-use super::super::widgets::ink;
-use super::super::widgets::pager::{self, Pager};
-use super::super::widgets::status::Waiting;
 use super::{Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::action::{Action, Scope};
+use crate::tui::effect::{Ask, Effect, Source};
+use crate::tui::event::{Event, Reply, Text};
+use crate::tui::theme::Role;
+use crate::tui::widgets::ink;
+use crate::tui::widgets::pager::{self, Pager};
+use crate::tui::widgets::status::Waiting;
 
 /// What is shown.
 enum Content {
@@ -174,7 +174,7 @@ impl Layer for Viewer {
         ]
     }
 
-    fn wake(&self, model: &super::super::model::Model) -> Option<std::time::Duration> {
+    fn wake(&self, model: &crate::tui::model::Model) -> Option<std::time::Duration> {
         self.waiting.map(|waiting| waiting.wake(model.now.run))
     }
 

@@ -7,10 +7,10 @@ mod value;
 
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Role, Theme};
 use super::ink;
 use super::list::Move;
 use crate::domain::diff::{Diff, Kind, Row, Side};
+use crate::tui::theme::{Role, Theme};
 
 /// How much is seen of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use super::super::theme::{Role, Theme};
 use super::input::Field;
+use crate::tui::theme::{Role, Theme};
 
 /// Rows of a text field of many lines, at most.
 const TALLEST: u16 = 6;

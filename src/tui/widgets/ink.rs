@@ -5,8 +5,8 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::theme::{Role, Theme};
 use crate::domain::text::{is_hidden, reveal};
+use crate::tui::theme::{Role, Theme};
 
 /// Shown where something was left out.
 pub const MORE: &str = "…";

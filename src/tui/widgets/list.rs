@@ -16,6 +16,9 @@ use ratatui::widgets::Widget as _;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::put_line;
 
+/// How much of the selected row is set off, in cells: a whole row would be written twice for every move.
+const SHOWN: u16 = 34;
+
 /// What a list is about: a window onto rows that may be far more than are held.
 pub trait Rows {
     /// What an item is known by, wherever it stands.
@@ -200,7 +203,8 @@ impl<Id: Clone + PartialEq> List<Id> {
             let place = Rect { y, height: 1, ..area };
             let selected = row == self.row && self.selected.is_some();
             if selected {
-                buffer.set_style(place, theme.style(Role::Selected));
+                let shown = Rect { width: area.width.min(SHOWN), ..place };
+                buffer.set_style(shown, theme.style(Role::Selected));
                 buffer.set_stringn(area.x, y, "▌", 1, theme.style(Role::Accent));
             }
             let text = Rect { x: area.x.saturating_add(1), width: area.width - 1, ..place };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use super::super::model::Model;
 use crate::domain::ids::Timestamp;
+use crate::tui::model::Model;
 
 /// How a moment is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Role, Theme};
 use super::ink;
 use super::list::Move;
 use crate::domain::diff::{Lines, Slice};
+use crate::tui::theme::{Role, Theme};
 
 /// Where lines come from.
 pub trait Source {
@@ -142,8 +142,13 @@ impl Pager {
         }
     }
 
+    /// The cells of a row's text: a mark stands in front of it where there is one.
+    fn room(&self) -> usize {
+        self.width.saturating_sub(usize::from(self.marked.is_some())).max(1)
+    }
+
     fn parts(&self, source: &dyn Source, line: usize) -> usize {
-        if self.wrap { source.width(line).div_ceil(self.width).max(1) } else { 1 }
+        if self.wrap { source.width(line).div_ceil(self.room()).max(1) } else { 1 }
     }
 
     fn after(&self, source: &dyn Source, (line, part): (usize, usize)) -> Option<(usize, usize)> {
@@ -172,23 +177,26 @@ impl Pager {
         let mut rows = Vec::with_capacity(self.height);
         let mut at = Some(self.top);
         while let Some((line, part)) = at.filter(|_| rows.len() < self.height) {
-            let from = if self.wrap { part.saturating_mul(self.width) } else { self.left };
-            let Some(slice) = source.slice(line, from, self.width) else { break };
+            let width = self.room();
+            let from = if self.wrap { part.saturating_mul(width) } else { self.left };
+            let Some(slice) = source.slice(line, from, width) else { break };
             let marked = self.marked == Some(line);
+            let mark =
+                self.marked.map(|_| Span::styled(if marked { "▸" } else { " " }, theme.style(Role::Accent)));
             let style = if marked { theme.style(Role::Match) } else { Style::new() };
             let text = ink::spans(&slice.text, style, theme);
             if self.wrap {
                 // What was revealed is longer than it was: such a part takes more rows than one.
                 let room = self.height - rows.len();
-                let all = ink::wrap(text, self.width, usize::MAX, false);
-                rows.extend(all.into_iter().take(room).map(Line::from));
+                let all = ink::wrap(text, width, usize::MAX, false).into_iter().take(room);
+                rows.extend(all.map(|row| Line::from_iter(mark.clone().into_iter().chain(row))));
             } else {
-                let mut row = Vec::new();
-                let before = slice.before && self.width > 1;
+                let mut row = Vec::from_iter(mark);
+                let before = slice.before && width > 1;
                 if before {
                     row.push(Span::styled(ink::MORE, theme.style(Role::Muted)));
                 }
-                row.extend(ink::fit(text, self.width - usize::from(before), slice.more));
+                row.extend(ink::fit(text, width - usize::from(before), slice.more));
                 rows.push(Line::from(row));
             }
             at = self.after(source, (line, part));

@@ -1,11 +1,11 @@
 //! Why an answer cannot be sent now: the first reason, in the order in which it can be put right.
 
-use super::super::super::model::Model;
-use super::super::super::widgets::moment;
 use super::{Answer, Content};
 use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
 use crate::domain::secret::looks_like_secret;
+use crate::tui::model::Model;
+use crate::tui::widgets::moment;
 
 impl Answer {
     /// Why it cannot be sent, a sentence fragment of anybody's text; `None` when it can.
@@ -42,12 +42,12 @@ impl Answer {
             let same = self.pinned.as_ref().is_some_and(|pinned| pinned.asked.id == asked.id);
             let what = if same { "the task changed" } else { "the question changed" };
             return Some(format!(
-                "{what} while you wrote: c takes over what is asked now, what you wrote stays"
+                "{what} while you wrote: acknowledge takes over what is asked now, what you wrote stays"
             ));
         }
         let cancels = self.need() == Need::MachineCredentials && self.choice == Some(1);
         (asked.expired(moment::now(model)) && !cancels).then(|| {
-            "the question is expired: it can only be canceled (d in the case) or asked anew".to_owned()
+            "the question is expired: it can only be canceled by a decision, or asked anew".to_owned()
         })
     }
 
@@ -60,15 +60,13 @@ impl Answer {
 
     fn not_filled_in(&self) -> Option<String> {
         if !self.choices().is_empty() && self.choice.is_none() {
-            return Some("choose first (space)".to_owned());
+            return Some("choose first".to_owned());
         }
         match (&self.content, &self.checked) {
             (Content::Elsewhere(why), _) => {
                 Some(format!("this question is more than a form ({why}): use `tribunal answer --file`"))
             }
-            (Content::Fields(_), None) => {
-                Some("the answer is checked when you leave its fields (tab)".to_owned())
-            }
+            (Content::Fields(_), None) => Some("the answer is checked when you leave its fields".to_owned()),
             (Content::Fields(_), Some(Err(errors))) => {
                 let first = errors.first().map(ToString::to_string).unwrap_or_default();
                 Some(format!("{} to put right: {first}", errors.len()))

@@ -1,12 +1,12 @@
 //! What a question asks for, and what is said about it.
 
-use super::super::super::model::Model;
-use super::super::super::theme::Role;
-use super::super::super::widgets::form::Fields;
-use super::super::super::widgets::moment::{self, Told, moment};
 use crate::domain::form::Form;
 use crate::domain::interruption::{Interruption, Need};
 use crate::domain::text::{is_hidden, mixed_script_warning};
+use crate::tui::model::Model;
+use crate::tui::theme::Role;
+use crate::tui::widgets::form::Fields;
+use crate::tui::widgets::moment::{self, Told, moment};
 
 /// How a question is answered.
 pub(super) enum Content {
@@ -62,7 +62,7 @@ pub(super) fn facts(asked: &Interruption, model: &Model) -> Vec<(String, Role)> 
     if let Some(link) = &question.link {
         facts.push((format!("at: {link}"), Role::Link));
         facts.push(match host(link).filter(|_| is_safe(link)) {
-            Some(host) => (format!("host: {host} (y copies the link)"), Role::Title),
+            Some(host) => (format!("host: {host} (copy takes the link)"), Role::Title),
             None => {
                 ("the link is NOT plain http(s): it is not opened or copied here".to_owned(), Role::Danger)
             }

@@ -6,14 +6,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget as _};
 
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::centred;
-use super::super::super::widgets::form::Sheet;
-use super::super::super::widgets::ink;
 use super::super::View;
 use super::question::facts;
 use super::{Answer, Content, Part};
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::centred;
+use crate::tui::widgets::form::Sheet;
+use crate::tui::widgets::ink;
 
 /// Rows kept for what is in the way, at the bottom.
 const STATUS: u16 = 2;
@@ -61,17 +61,17 @@ impl Answer {
         let say =
             |text: &str, role| ink::paragraph(text, theme.style(role), width, usize::from(STATUS), theme);
         if self.sending.record().is_some() {
-            return say("recorded · y copies the digest · esc", Role::Success);
+            return say("recorded, for good", Role::Success);
         }
         if self.sending.waiting().is_some() {
             return say("sending…", Role::Warning);
         }
         if !self.sending.is_writing() {
-            return say("unknown whether it is written: ctrl-s asks again", Role::Danger);
+            return say("unknown whether it is written: send again", Role::Danger);
         }
         match self.off(view.model) {
             Some(why) => say(&format!("off: {why}"), Role::Warning),
-            None => say("ctrl-s sends it, once and for good", Role::Accent),
+            None => say("ready: it is sent once and for good", Role::Accent),
         }
     }
 
@@ -107,7 +107,7 @@ impl Answer {
             self.reading.shown().map(|shown| shown.candidate_set.held.len()).filter(|held| *held > 0)
         {
             let text = format!(
-                "{held} held outcomes are judged with this and not applied: d in the case upholds one"
+                "{held} held outcomes are judged with this and not applied: a decision can uphold one"
             );
             sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 3, theme));
         }
@@ -162,8 +162,15 @@ impl Answer {
         };
         let reason = label("Reason (required, kept for ever)".to_owned());
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
+        if let Content::Fields(fields) = &self.content {
+            let chosen = fields.chosen();
+            if !chosen.is_empty() {
+                let text = format!("what will be sent: {}", chosen.join(", "));
+                sheet.lines(ink::paragraph(&text, theme.style(Role::Text), width, 4, theme));
+            }
+        }
         let confirm = match self.wanted() {
-            Some(word) => format!("Confirm: type {word}, then ctrl-s"),
+            Some(word) => format!("Confirm: type {word}, then send"),
             None => "Confirm: choose first".to_owned(),
         };
         sheet.input(label(confirm), &self.confirm, part == Some(Part::Confirm));

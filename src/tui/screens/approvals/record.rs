@@ -6,7 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 
-use crate::coordinator::Approval;
+use crate::coordinator::{Approval, Shown};
 use crate::domain::decision::Resume;
 use crate::domain::event::Verification;
 use crate::domain::ledger::{Decider, Record, SetSeen, Side};
@@ -15,8 +15,9 @@ use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
 use crate::tui::model::Model;
-use crate::tui::screens::decision::Decision;
+use crate::tui::screens::decision::correct::correcting;
 use crate::tui::screens::pages::put;
+use crate::tui::screens::timeline::words::said;
 use crate::tui::screens::{Ctx, Layer, Outcome, View, movement};
 use crate::tui::theme::Role;
 use crate::tui::widgets::pager::Pager;
@@ -28,6 +29,10 @@ pub(super) struct Opened {
     record: Option<Box<Record>>,
     /// The record that corrects this one, once looked for: its id, or none.
     corrected_by: Option<Option<String>>,
+    /// What was answered or approved; known of the latest record of a task.
+    said: Option<String>,
+    /// It is to be corrected once its task is read.
+    corrects: bool,
     lines: Vec<String>,
     failed: Option<String>,
     pager: Pager,
@@ -42,6 +47,8 @@ impl Opened {
             sequence,
             record: None,
             corrected_by: None,
+            said: None,
+            corrects: false,
             lines: Vec::new(),
             failed: None,
             pager: Pager::new(true),
@@ -60,6 +67,7 @@ impl Opened {
                 };
                 // What corrects it can only come later, and only for the same task.
                 put(ctx, Ask::Approvals(Some(own.record.task_id.clone()), self.sequence, 1000));
+                put(ctx, Ask::Show(own.record.task_id.clone()));
                 self.record = Some(own.record.clone());
             }
             Some(own) => {
@@ -71,9 +79,37 @@ impl Opened {
                 self.corrected_by = Some(by);
             }
         }
+        self.lay_out();
+    }
+
+    fn lay_out(&mut self) {
         if let Some(record) = &self.record {
-            self.lines = lines(record, self.corrected_by.as_ref());
+            self.lines = lines(record, self.corrected_by.as_ref(), self.said.as_deref());
         }
+    }
+
+    fn fail(&mut self, why: String, ctx: &mut Ctx<'_>) {
+        if std::mem::take(&mut self.corrects) {
+            ctx.toast(why.as_str());
+        }
+        self.failed = Some(why);
+    }
+
+    /// Takes the task: the record keeps only a digest of the answer, the task the answer to its latest one.
+    fn shown(&mut self, shown: &Shown, ctx: &mut Ctx<'_>) {
+        let Some(record) = &self.record else { return };
+        let last = shown.task.decided.as_ref().filter(|last| last.approval_id == record.approval_id);
+        let said = last.and_then(|last| last.input.as_ref()).map(said);
+        if std::mem::take(&mut self.corrects) {
+            match correcting(shown, &record.approval_id) {
+                Ok(decision) => ctx.push(decision),
+                Err(why) => ctx.toast(reveal(&why).to_string()),
+            }
+        }
+        if said.is_some() {
+            self.said = said;
+        }
+        self.lay_out();
     }
 }
 
@@ -109,7 +145,7 @@ fn side(side: &Side, lines: &mut Vec<String>) {
     }
 }
 
-fn lines(record: &Record, corrected_by: Option<&Option<String>>) -> Vec<String> {
+fn lines(record: &Record, corrected_by: Option<&Option<String>>, said: Option<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |name: &str, text: String| lines.push(format!("{name:<16}{text}"));
     say("decision", format!("{}: {} → {}", record.decision, record.from_state, record.to_state));
@@ -138,6 +174,9 @@ fn lines(record: &Record, corrected_by: Option<&Option<String>>) -> Vec<String> 
     }
     if let Some(asked) = &record.interruption {
         say("question", format!("{}: {}", asked.id, asked.prompt));
+    }
+    if let Some(said) = said {
+        say("answer", said.to_owned());
     }
     if let Some(digest) = record.input_digest {
         say("answer digest", digest.to_string());
@@ -191,7 +230,10 @@ impl Layer for Opened {
             (Action::Copy | Action::CopyDigest, Some(record)) => {
                 ctx.effect(Effect::Copy(record.record_digest.to_string()));
             }
-            (Action::Supersede, Some(record)) => ctx.push(Decision::new(record.task_id.clone())),
+            (Action::Supersede, Some(record)) => {
+                put(ctx, Ask::Show(record.task_id.clone()));
+                self.corrects = true;
+            }
             _ => match movement(action) {
                 Some(movement) => self.pager.go(&self.lines, movement),
                 None => return Outcome::Ignored,
@@ -211,8 +253,9 @@ impl Layer for Opened {
             }
             Event::Reply { reply, .. } => match reply {
                 Reply::Approvals(found) => self.take(found, ctx),
-                Reply::Refused(refusal) => self.failed = Some(reveal(&refusal.to_string()).to_string()),
-                Reply::Failed(why) => self.failed = Some(why.clone()),
+                Reply::Show(shown) => self.shown(shown, ctx),
+                Reply::Refused(refusal) => self.fail(reveal(&refusal.to_string()).to_string(), ctx),
+                Reply::Failed(why) => self.fail(why.clone(), ctx),
                 _ => {}
             },
             _ => {}

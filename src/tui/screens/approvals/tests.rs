@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
+use super::super::stage::Stage;
 use super::*;
 use crate::coordinator::Status;
 use crate::domain::actor::Principal;
@@ -62,6 +63,7 @@ fn answer(script: &mut Script, head: u64, report: &Report) {
                     let fits = all.filter(|a| task.as_ref().is_none_or(|task| *task == a.record.task_id));
                     Reply::Approvals(fits.take(limit).collect())
                 }
+                Ask::Show(_) => Reply::Show(Box::new(Stage::conflicted().shown())),
                 Ask::Verify => Reply::Verify(report.clone()),
                 other => panic!("{other:?}"),
             };
@@ -135,6 +137,21 @@ fn supersession_is_shown_both_ways_and_the_digest_is_copied_whole() {
     assert!(script.screen().contains("corrects        A-1"), "{}", script.screen());
     script.keys("Y");
     assert_eq!(script.effects(), [Effect::Copy(digest(2))]);
+}
+
+#[test]
+fn what_cannot_be_superseded_says_why_and_opens_nothing() {
+    for keys in ["s", "<enter>s"] {
+        let mut script = Script::new(Approvals::new(None), 120, 40);
+        answer(&mut script, 3, &good());
+        for key in keys.split_inclusive('>') {
+            script.keys(key);
+            answer(&mut script, 3, &good());
+        }
+        let screen = script.screen();
+        assert!(screen.contains("A-3 cannot be superseded: the latest of T is no record"), "{screen}");
+        assert!(!screen.contains("Supersede T"), "{screen}");
+    }
 }
 
 #[test]

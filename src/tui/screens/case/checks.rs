@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::super::effect::{Ask, Effect};
-use super::super::super::event::Reply;
-use super::super::super::theme::Role;
 use super::super::Ctx;
 use super::columns::{Column, Set};
 use crate::coordinator::PayloadView;
 use crate::domain::event::Verification;
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::{Ask, Effect};
+use crate::tui::event::Reply;
+use crate::tui::theme::Role;
 
 /// What is known of the content of one submission.
 #[derive(Clone, Debug, PartialEq, Eq)]

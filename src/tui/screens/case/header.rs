@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::ink;
-use super::super::super::widgets::moment::{Told, moment};
 use super::checks::Checks;
 use super::columns::{Column, contradicted, disputed};
 use crate::coordinator::Submitted;
 use crate::domain::evidence::EvidenceRef;
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::ink;
+use crate::tui::widgets::moment::{Told, moment};
 
 /// What headers are made from.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ impl Heads<'_> {
     }
 
     /// The digest, as much of it as fits beside scheme and verification; two lines where all of it fits in them.
-    fn digest(&self, column: &Column, width: usize) -> Vec<Line<'static>> {
+    fn digest(&self, column: &Column, width: usize, most: usize) -> Vec<Line<'static>> {
         let theme = self.theme;
         let (word, role) = self.checks.word(column);
         let rest = |room: usize| {
@@ -59,7 +59,7 @@ impl Heads<'_> {
         };
         let tail = column.scheme.as_str().len() + 2 + word.chars().count();
         let whole = column.digest.to_string();
-        if width >= whole.len() {
+        if width >= whole.len() + 2 + tail || (width >= whole.len() && most > 3) {
             let mut first = vec![Span::styled(whole.clone(), theme.style(Role::Title))];
             if width >= whole.len() + 2 + tail {
                 first.push(Span::raw("  "));
@@ -125,31 +125,28 @@ impl Heads<'_> {
         line
     }
 
-    /// The header within `most` lines; what does not fit is counted, and `e` opens it all.
+    /// The header within `most` lines; what does not fit is counted, and the details have it all.
     pub(super) fn lines(&self, column: &Column, width: usize, most: usize) -> Vec<Line<'static>> {
         let wrong = contradicted(self.columns);
-        let mut lines = self.digest(column, width);
+        let mut lines = self.digest(column, width, most);
         // Room for the evidence, and for the mark of what is left out.
         let room = most.saturating_sub(lines.len() + 1).max(1);
-        let odd = |one: &&Submitted| wrong.contains(&one.submission.arrival);
-        let (shown, left) = if column.stored.len() <= room {
-            (column.stored.iter().collect::<Vec<_>>(), 0)
-        } else {
-            let keep = room.saturating_sub(1);
-            (column.stored.iter().take(keep).collect(), column.stored.len() - keep)
-        };
-        for one in shown {
-            lines.push(Line::from(ink::fit(self.submission(one, &wrong), width, false)));
+        let mut told: Vec<Vec<Line<'static>>> = Vec::new();
+        for one in &column.stored {
+            // What does not fit in its line goes on in the next, where there is room for all.
+            let each = if room >= column.stored.len().saturating_mul(2) { 2 } else { 1 };
+            let rows = ink::wrap(self.submission(one, &wrong), width, each, false);
+            told.push(rows.into_iter().map(Line::from).collect());
         }
-        if left > 0 {
-            let odd =
-                if column.stored.iter().any(|one| odd(&one)) { ", a claimed time ! among them" } else { "" };
-            let text = format!("… {left} more{odd}: e shows all");
-            lines.push(Line::from(ink::fit(
-                vec![Span::styled(text, self.theme.style(Role::Muted))],
-                width,
-                false,
-            )));
+        let all: usize = told.iter().map(Vec::len).sum();
+        let keep = if all <= room { told.len() } else { room.saturating_sub(1) };
+        let left = column.stored.get(keep..).unwrap_or_default();
+        lines.extend(told.into_iter().take(keep).flatten());
+        if !left.is_empty() {
+            let odd = left.iter().any(|one| wrong.contains(&one.submission.arrival));
+            let odd = if odd { ", a claimed time ! among them" } else { "" };
+            let text = format!("… {} more{odd}: see details", left.len());
+            lines.push(note(&text, self.theme.style(Role::Muted), width, self.theme));
         }
         lines.push(Line::from(ink::fit(self.evidence(column), width, false)));
         lines.truncate(most);

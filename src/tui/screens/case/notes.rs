@@ -3,13 +3,13 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::ink;
 use super::Case;
 use super::header::{Heads, note};
 use super::sides::{Look, Sides};
 use crate::domain::diff::Diff;
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::ink;
 
 impl Case {
     /// The line at the top: which task, where it stands, which intent; at the right where one reads.
@@ -21,7 +21,7 @@ impl Case {
         left.push(Span::styled(format!("  {state}"), theme.style(Role::Warning)));
         left.push(Span::styled(format!("  v{}  trace ", shown.task.state_version), theme.style(Role::Muted)));
         left.extend(ink::spans(&shown.task.trace_id, Style::new(), theme));
-        if let Some(set) = self.sets.get(self.set) {
+        if let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) {
             let nth = match self.sets.len() {
                 1 => String::new(),
                 many => format!(" {} of {many}", self.set + 1),
@@ -29,7 +29,7 @@ impl Case {
             left.push(Span::styled(format!("  intent{nth} "), theme.style(Role::Muted)));
             left.extend(ink::spans(&set.intent.idempotency_key, Style::new(), theme));
         }
-        let right = if self.sets.is_empty() { String::new() } else { place(&self.sides) };
+        let right = if self.compares() { place(&self.sides) } else { String::new() };
         let room = width.saturating_sub(right.chars().count() + 2);
         if room < width / 3 {
             return Line::from(ink::fit(left, width, false));
@@ -52,7 +52,10 @@ impl Case {
             notes.push((format!("could not be read again: {why}"), Role::Danger));
         }
         if let Some(why) = &self.sides.problem {
-            notes.push((format!("the sides could not be compared: {why} (r tries again)"), Role::Danger));
+            notes.push((
+                format!("the sides could not be compared: {why} (refresh tries again)"),
+                Role::Danger,
+            ));
         }
         let task = &shown.task;
         if !task.state.waits_for_a_record()
@@ -95,9 +98,10 @@ impl Case {
             shown.held_messages.iter().filter(|one| !self.arrivals().any(|a| a == one.submission.arrival));
         match others.count() {
             0 => {}
-            many => {
-                notes.push((format!("{many} more held, judged by nobody here: t lists them"), Role::Muted))
-            }
+            many => notes.push((
+                format!("{many} more held, judged by nobody here: the timeline lists them"),
+                Role::Muted,
+            )),
         }
         notes
     }
@@ -113,7 +117,7 @@ impl Case {
                 format!("{}{from}", column.label)
             })
             .collect();
-        format!("ARRIVED while you read: {}. Deciding is off until c takes note", told.join(", "))
+        format!("ARRIVED while you read: {}. Deciding is off until you acknowledge it", told.join(", "))
     }
 
     /// The notes within some lines; the last says when there are more.
@@ -126,8 +130,8 @@ impl Case {
             .map(|(text, role)| note(&format!(" {text}"), theme.style(*role), width, theme))
             .collect();
         if cut && let Some(last) = lines.pop() {
-            let mut spans = ink::fit(last.spans, width.saturating_sub(8), false);
-            spans.push(Span::styled("  … e all", theme.style(Role::Muted)));
+            let mut spans = ink::fit(last.spans, width.saturating_sub(19), false);
+            spans.push(Span::styled("  … more in details", theme.style(Role::Muted)));
             lines.push(Line::from(ink::fit(spans, width, false)));
         }
         lines

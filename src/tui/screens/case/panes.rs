@@ -5,16 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget as _};
 
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::diff::Names;
-use super::super::super::widgets::ink;
 use super::super::View;
 use super::Case;
 use super::columns::Column;
 use super::header::Heads;
 use super::sides::{Focus, Look};
 use crate::domain::diff::Side;
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::diff::Names;
+use crate::tui::widgets::ink;
 
 /// At least this wide, both sides have a pane of their own.
 const WIDE: u16 = 120;
@@ -60,7 +60,7 @@ impl Case {
         let mut rest = area;
         let mut parts = Parts { wide: area.width >= WIDE, ..Parts::default() };
         parts.title = take(&mut rest, 1);
-        let Some(set) = self.sets.get(self.set) else {
+        let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) else {
             let facts = u16::try_from(self.fact_lines(usize::from(area.width), &Theme::bare(), model).len())
                 .unwrap_or(u16::MAX);
             parts.notes = take(&mut rest, facts.min(area.height.saturating_mul(3) / 5));
@@ -104,7 +104,7 @@ impl Case {
             u16::try_from(most.unwrap_or(1)).unwrap_or(u16::MAX)
         };
         match (wide, height) {
-            (true, 30..) => submissions().saturating_add(3).min(height / 4),
+            (true, 30..) => submissions().saturating_mul(2).saturating_add(3).min(height / 4),
             (true, _) => 3,
             // A title, the digest, a submission, the evidence.
             (false, 20..) => 4,
@@ -119,7 +119,7 @@ impl Case {
         let parts = self.parts(area, view.model);
         let width = usize::from(area.width);
         self.title(width, theme).render(parts.title, frame.buffer_mut());
-        if self.sets.is_empty() {
+        if !self.compares() {
             return self.paint_task(frame, &parts, view);
         }
         let notes = self.note_lines(width, usize::from(parts.notes.height), theme);
@@ -157,7 +157,7 @@ impl Case {
                 line.push(Span::styled("NEW ", theme.style(Role::Danger)));
             }
         }
-        line.push(Span::styled("  ] [ choose the right one, s swaps", theme.style(Role::Muted)));
+        line.push(Span::styled("  pair chooses the right one", theme.style(Role::Muted)));
         Line::from(ink::fit(line, width, false))
     }
 
@@ -262,7 +262,7 @@ impl Case {
         let diff = match &found.diff {
             Ok(diff) => diff,
             Err(why) => {
-                let text = format!("no differences to show: {why}. v shows each side whole.");
+                let text = format!("no differences to show: {why}. The other views show each side whole.");
                 return stack(frame, first.body, say(&text, Role::Warning));
             }
         };

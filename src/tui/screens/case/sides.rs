@@ -2,13 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::super::action::Action;
-use super::super::super::effect::{Ask, Effect, Source};
-use super::super::super::event::{Comparison, Reply, Text};
-use super::super::super::widgets::diff::{self, Rows};
-use super::super::super::widgets::list::Move;
-use super::super::super::widgets::pager::Pager;
-use super::super::super::widgets::status::Waiting;
 use super::super::viewer::Viewer;
 use super::super::{Ctx, Outcome};
 use super::checks::Checks;
@@ -17,6 +10,13 @@ use super::panes::Parts;
 use crate::domain::diff::{Kind, Side};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::action::Action;
+use crate::tui::effect::{Ask, Effect, Source};
+use crate::tui::event::{Comparison, Reply, Text};
+use crate::tui::widgets::diff::{self, Rows};
+use crate::tui::widgets::list::Move;
+use crate::tui::widgets::pager::Pager;
+use crate::tui::widgets::status::Waiting;
 
 /// How the two texts are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,9 +197,12 @@ impl Sides {
         if !wrap {
             self.rows.toggle_wrap();
         }
-        if found.diff.is_ok() && self.pair == Some(pair) {
+        if let (Ok(diff), true) = (&found.diff, self.pair == Some(pair)) {
             checks.saw(pair.0);
             checks.saw(pair.1);
+            if let Some(first) = diff.differences().first() {
+                self.rows.select(diff, *first as usize);
+            }
         }
         self.compared = Some((pair, found.clone()));
     }
@@ -245,7 +248,7 @@ impl Sides {
         if self.focus == Focus::One(Side::B) { Side::B } else { Side::A }
     }
 
-    fn page(&mut self, act: impl Fn(&mut Pager, &dyn super::super::super::widgets::pager::Source)) {
+    fn page(&mut self, act: impl Fn(&mut Pager, &dyn crate::tui::widgets::pager::Source)) {
         let side = self.reading();
         let at = usize::from(side == Side::B);
         let Some((_, text)) = self.texts.get(at).and_then(Clone::clone) else { return };

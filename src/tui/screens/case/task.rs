@@ -6,14 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
-use super::super::super::effect::{Ask, Effect, Source};
-use super::super::super::event::Reply;
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::ink;
-use super::super::super::widgets::list::{List, Move, Rows};
-use super::super::super::widgets::moment::{self, Told, moment};
-use super::super::super::widgets::table::{Column, Layout};
 use super::super::viewer::Viewer;
 use super::super::{Ctx, View};
 use super::Case;
@@ -21,6 +13,14 @@ use super::panes::{Parts, stack};
 use crate::coordinator::{Shown, Submitted};
 use crate::domain::ids::TaskId;
 use crate::domain::text::reveal;
+use crate::tui::effect::{Ask, Effect, Source};
+use crate::tui::event::Reply;
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::ink;
+use crate::tui::widgets::list::{List, Move, Rows};
+use crate::tui::widgets::moment::{self, Told, moment};
+use crate::tui::widgets::table::{Column, Layout};
 
 /// Submissions asked for at once.
 const PAGE: usize = 200;
@@ -57,8 +57,8 @@ impl Rows for Held<'_> {
 const COLUMNS: &[Column] = &[
     Column { title: "#", least: 4, most: 7, rank: 0, right: true },
     Column { title: "sender", least: 8, most: 24, rank: 0, right: false },
-    Column { title: "type", least: 8, most: 14, rank: 1, right: false },
-    Column { title: "outcome", least: 8, most: 13, rank: 1, right: false },
+    Column { title: "type", least: 13, most: 14, rank: 1, right: false },
+    Column { title: "outcome", least: 9, most: 13, rank: 1, right: false },
     Column { title: "digest", least: 7, most: 14, rank: 2, right: false },
     Column { title: "received", least: 9, most: 20, rank: 3, right: false },
     Column { title: "×", least: 3, most: 6, rank: 4, right: true },
@@ -115,11 +115,13 @@ impl TaskView {
     }
 
     /// Opens the payload of the selected submission.
-    pub(super) fn open(&self, id: &TaskId, ctx: &mut Ctx<'_>) {
-        let Some(arrival) = self.list.selected() else { return };
+    /// Returns its arrival.
+    pub(super) fn open(&self, id: &TaskId, ctx: &mut Ctx<'_>) -> Option<u64> {
+        let arrival = self.list.selected()?;
         let kind = Held(&self.all, false).row(arrival).and_then(|row| self.all.get(row));
         let kind = kind.map_or("", |one| one.submission.kind.as_str());
         ctx.push(Viewer::of(format!("#{arrival} {kind}"), id.clone(), *arrival, Source::Payload, None));
+        Some(*arrival)
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
@@ -268,7 +270,7 @@ impl Case {
         let room = usize::from(parts.notes.height);
         if lines.len() > room {
             lines.truncate(room.saturating_sub(1));
-            lines.push(Line::styled(" … e shows all", theme.style(Role::Muted)));
+            lines.push(Line::styled(" … more in details", theme.style(Role::Muted)));
         }
         stack(frame, parts.notes, lines);
         let rule = Rect { y: parts.notes.bottom(), height: 1, ..parts.title };

@@ -1,11 +1,11 @@
 //! Why a decision cannot be sent now: the first reason, in the order in which it can be put right.
 
-use super::super::super::model::Model;
-use super::Decision;
+use super::{Decision, correct};
 use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
 use crate::domain::secret::looks_like_secret;
 use crate::domain::task::TaskState;
+use crate::tui::model::Model;
 
 impl Decision {
     /// Why it cannot be sent, a sentence fragment of anybody's text; `None` when it can.
@@ -29,9 +29,12 @@ impl Decision {
     }
 
     /// Nothing waits for a decision.
-    fn closed(&self, shown: &Shown) -> Option<String> {
+    pub(super) fn closed(&self, shown: &Shown) -> Option<String> {
         let task = &shown.task;
-        if task.state.waits_for_a_record() || self.supersedes.is_some() {
+        if let Some(old) = &self.supersedes {
+            return correct::not_correctable(shown, old);
+        }
+        if task.state.waits_for_a_record() {
             return None;
         }
         Some(match &task.decided {
@@ -70,20 +73,28 @@ impl Decision {
         let task = &shown.task;
         if task.state_version != seen.version {
             return Some(format!(
-                "the task changed since you looked (v{} then, v{} now): esc, and read it again",
+                "the task changed since you looked (v{} then, v{} now): go back and read it again",
                 seen.version, task.state_version
             ));
         }
         (shown.candidate_set_digest != seen.set)
-            .then(|| "what is to be judged changed since you looked: esc, and read it again".to_owned())
+            .then(|| "what is to be judged changed since you looked: go back and read it again".to_owned())
     }
 
     fn not_chosen(&self, shown: &Shown) -> Option<String> {
-        let Some(to) = self.to else { return Some("choose ready or cancel (space)".to_owned()) };
-        let need = shown.task.interruption.as_ref().map(|asked| asked.question.need);
-        let waits = shown.task.state == TaskState::WaitingHuman && to == TaskState::Ready;
-        if waits && need != Some(Need::MachineCredentials) {
-            return Some("a question waits for its answer: esc, then a".to_owned());
+        let Some(to) = self.to else { return Some("choose ready or cancel".to_owned()) };
+        let need = self.question().map(|asked| asked.question.need);
+        let takes_answer =
+            to == TaskState::Ready && need.is_some_and(|need| need != Need::MachineCredentials);
+        let answered =
+            shown.task.judged.as_ref().is_some_and(|judged| judged.from == TaskState::WaitingHuman);
+        if takes_answer && self.supersedes.is_some() && answered {
+            return Some(
+                "this record holds an answer, which cannot be given anew here: only cancel".to_owned(),
+            );
+        }
+        if takes_answer && shown.task.state == TaskState::WaitingHuman {
+            return Some("a question waits: answer it in place of deciding".to_owned());
         }
         self.standing().find_map(|column| {
             let why = self.checks.not_upholdable(column)?;

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::model::Model;
 use super::Decision;
 use crate::domain::task::TaskState;
+use crate::tui::model::Model;
 
 /// What only writing gives.
 const LATER: [&str; 7] = [

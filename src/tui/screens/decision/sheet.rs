@@ -6,19 +6,19 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget as _};
 
-use super::super::super::model::Model;
-use super::super::super::theme::{Role, Theme};
-use super::super::super::widgets::centred;
-use super::super::super::widgets::form::Sheet;
-use super::super::super::widgets::ink;
 use super::super::View;
 use super::super::case::columns::Column;
 use super::{Choice, Decision, Focus};
 use crate::domain::task::TaskState;
+use crate::tui::model::Model;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widgets::centred;
+use crate::tui::widgets::form::Sheet;
+use crate::tui::widgets::ink;
 
 /// Where the dialog stands in the body.
 fn place(body: Rect) -> Rect {
-    centred(body, 96, body.height)
+    centred(body, 118, body.height)
 }
 
 /// Rows kept for what is in the way, at the bottom.
@@ -73,7 +73,7 @@ impl Decision {
     fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
         let theme = view.theme;
         if self.sending.record().is_some() {
-            let text = "recorded · y copies the digest · s supersedes while that is possible · esc";
+            let text = "recorded, for good";
             return ink::paragraph(text, theme.style(Role::Success), width, 2, theme);
         }
         if self.sending.waiting().is_some() {
@@ -81,7 +81,7 @@ impl Decision {
         }
         if !self.sending.is_writing() {
             return ink::paragraph(
-                "unknown whether it is written: ctrl-s asks again",
+                "unknown whether it is written: send again",
                 theme.style(Role::Danger),
                 width,
                 2,
@@ -96,7 +96,13 @@ impl Decision {
                 usize::from(STATUS),
                 theme,
             ),
-            None => ink::paragraph("ctrl-s records it, for good", theme.style(Role::Accent), width, 2, theme),
+            None => ink::paragraph(
+                "ready: sending records it, for good",
+                theme.style(Role::Accent),
+                width,
+                2,
+                theme,
+            ),
         }
     }
 
@@ -108,7 +114,7 @@ impl Decision {
             sheet.lines(told);
             return sheet;
         }
-        let Some(_) = self.reading.shown() else {
+        let Some(shown) = self.reading.shown() else {
             let (text, role) = match (self.reading.problem(), self.reading.waiting()) {
                 (Some(why), _) => (why.to_owned(), Role::Danger),
                 (None, Some(waiting)) => (format!("reading {}", waiting.mark(model.now.run)), Role::Muted),
@@ -121,21 +127,32 @@ impl Decision {
             // What came of the last try is read first.
             sheet.lines(told).lines([Line::default()]);
         }
-        self.add_choices(&mut sheet, width, theme);
-        sheet.lines([Line::default()]);
-        sheet.lines(self.consequences(width, theme, model));
+        let closed = self.closed(shown);
+        if let Some(why) = &closed {
+            // There is nothing to choose; what was written stays.
+            sheet.lines(ink::paragraph(why, theme.style(Role::Warning), width, 6, theme));
+        } else {
+            self.add_choices(&mut sheet, width, theme);
+            sheet.lines([Line::default()]);
+            sheet.lines(self.consequences(width, theme, model));
+        }
         sheet.lines([Line::default()]);
         let label = |text: &str| {
             Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false))
         };
         sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
+        if closed.is_some() {
+            return sheet;
+        }
+        let named = self.question().and_then(|asked| asked.question.resume.as_ref());
+        let left_out = if named.is_some() { "what the question names" } else { "the new record's id" };
         sheet.input(
-            label("Resume from (may be left out: then the new record's id)"),
+            label(&format!("Resume from (may be left out: then {left_out})")),
             &self.resume,
             self.focus == Focus::Resume,
         );
         let wanted = match self.wanted() {
-            Some(wanted) => format!("Confirm: type {wanted}, then ctrl-s"),
+            Some(wanted) => format!("Confirm: type {wanted}, then send"),
             None => "Confirm: choose first".to_owned(),
         };
         sheet.input(label(&wanted), &self.confirm, self.focus == Focus::Confirm);
@@ -232,8 +249,7 @@ impl Decision {
                     facts.push((format!("does not stand: {}", named(column)), Role::Removed));
                 }
                 facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
-                let resume = self.resume.text();
-                let from = if resume.trim().is_empty() { "the new record's id" } else { resume.trim() };
+                let from = self.resume_key().unwrap_or_else(|| "the new record's id".to_owned());
                 let stands =
                     if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
                 facts.push(match to {

@@ -1,1 +1,373 @@
-//! Tests.
+//! A decision is made by nothing but its own confirmation, once, on what was seen.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::super::case::Case;
+use super::super::stage::{HOSTILE, Stage, facts, is_clean, live, news};
+use super::*;
+use crate::domain::testing::owner;
+use crate::tui::event::Change;
+use crate::tui::model::Link;
+use crate::tui::testing::Script;
+use crate::tui::theme::Depth;
+
+/// The case with the decision open over it, long enough for keys to count.
+fn opened(stage: &mut Stage, width: u16, height: u16) -> Script {
+    let mut script = Script::new(Case::new("T".into()), width, height);
+    script.event(live());
+    stage.serve(&mut script);
+    press(stage, &mut script, "d");
+    script.wait(GUARD);
+    stage.serve(&mut script);
+    script
+}
+
+const GUARD: Duration = Duration::from_millis(300);
+
+fn press(stage: &mut Stage, script: &mut Script, keys: &str) {
+    script.keys(keys);
+    stage.serve(script);
+}
+
+/// What is typed to uphold B for a reason.
+fn all_keys(stage: &Stage) -> String {
+    let digest = columns::sets(&stage.shown())[0].columns[1].digest.short();
+    format!("jjj<space><tab>the filing says so<tab><tab>{digest}")
+}
+
+#[test]
+fn sizes() {
+    for (name, width, height) in
+        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
+    {
+        let mut stage = Stage::conflicted();
+        assert_snapshot!(name, opened(&mut stage, width, height).screen());
+    }
+}
+
+#[test]
+fn depths() {
+    for (name, theme, depth) in [
+        ("true_colour", "default-dark", Depth::True),
+        ("16_colours", "ansi16", Depth::Sixteen),
+        ("mono", "mono", Depth::Mono),
+    ] {
+        let mut stage = Stage::conflicted();
+        let mut script = Script::themed(Case::new("T".into()), 80, 24, theme, depth);
+        script.event(live());
+        stage.serve(&mut script);
+        press(&mut stage, &mut script, "d");
+        assert_snapshot!(format!("styles_{name}"), script.styles());
+    }
+}
+
+#[test]
+fn nothing_is_chosen_when_it_opens() {
+    let mut stage = Stage::conflicted();
+    let screen = opened(&mut stage, 120, 40).screen();
+    assert!(!screen.contains("(•)") && !screen.contains("[x]"), "{screen}");
+    assert!(screen.contains("off: choose ready or cancel"), "{screen}");
+}
+
+#[test]
+fn a_choice_is_restated_and_typing_its_digest_sends_what_was_seen() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    assert_snapshot!("ready_to_send", script.screen());
+    let shown = stage.shown();
+    press(&mut stage, &mut script, "<ctrl-s>");
+    let sent = stage.decisions();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].expected_version, shown.task.state_version);
+    assert_eq!(sent[0].candidate_set_digest, shown.candidate_set_digest);
+    assert_eq!((sent[0].upheld.as_slice(), sent[0].reason.as_str()), (&[5][..], "the filing says so"));
+    assert!(sent[0].idempotency_key.starts_with("K-"));
+    let record = &stage.world.records[0];
+    let screen = script.screen();
+    assert!(screen.contains(&record.record_digest.to_string()) && screen.contains("record 1 of"), "{screen}");
+    script.keys("y");
+    let copied = Effect::Copy(record.record_digest.to_string());
+    assert_eq!(stage.serve(&mut script), [copied]);
+}
+
+#[test]
+fn the_preview_is_the_record_that_is_kept() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 200);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    script.keys("<f2>y");
+    let copied = stage.serve(&mut script);
+    let [Effect::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
+    let end = text.find("\n}").unwrap() + 2;
+    let shown: serde_json::Value = serde_json::from_str(&text[..end]).unwrap();
+    press(&mut stage, &mut script, "<esc><ctrl-s>");
+    let kept = serde_json::to_value(&stage.world.records[0]).unwrap();
+    for (name, value) in shown.as_object().unwrap() {
+        if !matches!(name.as_str(), "resume" | "principal") {
+            assert_eq!(&kept[name], value, "{name}");
+        }
+    }
+    let later = [
+        "store_id",
+        "sequence",
+        "approval_id",
+        "policy",
+        "decided_at",
+        "previous_record_digest",
+        "record_digest",
+    ];
+    for (name, _) in kept.as_object().unwrap() {
+        let told = shown.get(name).is_some() || later.contains(&name.as_str()) || name == "endorsements";
+        assert!(told, "{name} is kept and was not shown");
+    }
+}
+
+#[test]
+fn enter_paste_and_a_wrong_confirmation_decide_nothing() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    let (before, digest) = keys.split_at(keys.len() - 6);
+    press(&mut stage, &mut script, before);
+    script.event(Event::Paste(digest.to_owned()));
+    press(&mut stage, &mut script, "<ctrl-s><enter><enter>");
+    assert!(stage.decisions().is_empty());
+    press(&mut stage, &mut script, "000000<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    assert!(script.screen().contains(&format!("type {digest} to confirm")), "{}", script.screen());
+    press(&mut stage, &mut script, &format!("{}{digest}<enter>", "<backspace>".repeat(6)));
+    assert!(stage.decisions().is_empty());
+}
+
+#[test]
+fn keys_typed_before_the_dialog_was_seen_decide_nothing() {
+    let mut stage = Stage::conflicted();
+    let keys = all_keys(&stage);
+    let mut script = Script::new(Case::new("T".into()), 120, 40);
+    script.event(live());
+    stage.serve(&mut script);
+    // All at once with the key that opens it, then again within 300 ms.
+    script.burst(&format!("d{keys}<ctrl-s>"));
+    stage.serve(&mut script);
+    script.burst(&format!("{keys}<ctrl-s>"));
+    stage.serve(&mut script);
+    assert!(stage.decisions().is_empty());
+    assert!(script.screen().contains("off: choose ready or cancel"), "{}", script.screen());
+}
+
+#[test]
+fn two_hundred_keys_held_down_never_queue_a_decision() {
+    let mut stage = Stage::conflicted();
+    for key in ["d", "<enter>", "<space>", "<ctrl-s>", "y", "a", "9"] {
+        let mut script = Script::new(Case::new("T".into()), 120, 40);
+        script.event(live());
+        stage.serve(&mut script);
+        script.burst(&key.repeat(200));
+        stage.serve(&mut script);
+        press(&mut stage, &mut script, "d");
+        press(&mut stage, &mut script, &key.repeat(200));
+    }
+    assert!(stage.decisions().is_empty());
+    // Ready to send and the key held down: one decision.
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    script.burst(&"<ctrl-s>".repeat(200));
+    stage.serve(&mut script);
+    assert_eq!((stage.decisions().len(), stage.world.records.len()), (1, 1));
+}
+
+#[test]
+fn a_lost_reply_is_asked_for_under_the_same_key_and_written_once() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    stage.loses = true;
+    press(&mut stage, &mut script, "<ctrl-s>");
+    assert!(script.screen().contains("The reply was lost (the connection broke)"), "{}", script.screen());
+    // What may be written already cannot be changed any more.
+    press(&mut stage, &mut script, "xxx<backtab>yyy");
+    stage.loses = false;
+    script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
+    script.event(live());
+    stage.serve(&mut script);
+    let sent = stage.decisions();
+    assert_eq!(sent.len(), 2);
+    assert_eq!(sent[0].idempotency_key, sent[1].idempotency_key);
+    assert_eq!((&sent[0].reason, &sent[0].upheld), (&sent[1].reason, &sent[1].upheld));
+    assert_eq!(stage.world.records.len(), 1);
+    assert!(script.screen().contains("this is the same record again"), "{}", script.screen());
+}
+
+#[test]
+fn refused_as_stale_it_says_who_changed_what_and_keeps_the_reason() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    // Somebody is quicker, and the news has not arrived yet.
+    let mut other = stage.world.decision(TaskState::Ready);
+    other.reason = "called them".into();
+    stage.world.decide_as(other, owner()).unwrap();
+    press(&mut stage, &mut script, "<ctrl-s>");
+    let screen = script.screen();
+    assert!(screen.contains("REFUSED, nothing was written: already decided: ready by ana"), "{screen}");
+    assert!(screen.contains("DECIDED ana"), "{screen}");
+    assert_eq!(stage.world.records.len(), 1);
+    assert_snapshot!("refused", screen);
+    press(&mut stage, &mut script, "<tab>");
+    assert!(script.screen().contains("the filing says so"));
+}
+
+#[test]
+fn a_side_that_arrives_stops_it_and_the_reason_is_there_when_one_comes_back() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    stage.result("M-9", "researcher-c", "2026-11-30T12:00:00Z", facts(1, "hearsay"), json!([]));
+    script.event(news());
+    stage.serve(&mut script);
+    press(&mut stage, &mut script, "<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    let screen = script.screen();
+    assert!(
+        screen.contains("CONFLICT M-9") && screen.contains("the task changed since you looked"),
+        "{screen}"
+    );
+    press(&mut stage, &mut script, "<esc>cd");
+    script.wait(GUARD);
+    assert!(script.screen().contains("the filing says so"), "{}", script.screen());
+}
+
+#[test]
+fn it_is_off_with_the_reason_beside_it() {
+    let told = |stage: &mut Stage, keys: &str| {
+        let mut script = opened(stage, 120, 40);
+        press(stage, &mut script, keys);
+        press(stage, &mut script, "<ctrl-s>");
+        assert!(stage.decisions().is_empty());
+        script.screen()
+    };
+    let mut stage = Stage::conflicted();
+    let keys = all_keys(&stage);
+    stage.may.insert("decide", false);
+    let screen = told(&mut stage, &keys);
+    assert!(screen.contains("not permitted: this is for a reviewer"), "{screen}");
+    stage.may.clear();
+    stage.own = vec![5];
+    let screen = told(&mut stage, &keys);
+    assert!(screen.contains("you wrote #5 and may not judge it"), "{screen}");
+    stage.own.clear();
+    let blank = keys.replace("the filing says so", "   ");
+    let screen = told(&mut stage, &blank);
+    assert!(screen.contains("a reason is required"), "{screen}");
+    let secret = keys.replace("the filing says so", "password: hunter2hunter2");
+    let screen = told(&mut stage, &secret);
+    assert!(screen.contains("the reason holds a password or key"), "{screen}");
+    stage.missing = vec![5];
+    let screen = told(&mut stage, "jjj<space>");
+    assert!(screen.contains("? not fetched") && !screen.contains("[x]"), "{screen}");
+    stage.missing.clear();
+    let mut script = opened(&mut stage, 120, 40);
+    press(&mut stage, &mut script, &keys);
+    script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
+    press(&mut stage, &mut script, "<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    assert!(script.screen().contains("there is no connection"), "{}", script.screen());
+}
+
+#[test]
+fn what_was_not_on_the_screen_is_not_upheld_but_a_task_can_be_canceled() {
+    let mut stage = Stage::conflicted();
+    let mut script = Script::new(Decision::new("T".into()), 120, 40);
+    script.event(live());
+    stage.serve(&mut script);
+    script.wait(GUARD);
+    press(&mut stage, &mut script, "jj<space>");
+    let screen = script.screen();
+    assert!(!screen.contains("[x]") && screen.contains("was not on your screen"), "{screen}");
+    press(&mut stage, &mut script, "k<space><tab>not needed any more<tab><tab>cancel<ctrl-s>");
+    assert_eq!(stage.decisions().len(), 1);
+    assert_eq!(stage.world.task().state, TaskState::Canceled);
+}
+
+#[test]
+fn a_side_that_was_never_compared_is_not_upheld() {
+    let mut stage = Stage::conflicted();
+    stage.result("M-9", "researcher-c", "2026-11-30T12:00:00Z", facts(1, "hearsay"), json!([]));
+    let mut script = opened(&mut stage, 120, 40);
+    press(&mut stage, &mut script, "jjjj<space>");
+    assert!(script.screen().contains("was not on your screen"), "{}", script.screen());
+    press(&mut stage, &mut script, "<esc>]");
+    press(&mut stage, &mut script, "d");
+    script.wait(GUARD);
+    press(&mut stage, &mut script, "jjjj<space>");
+    assert!(script.screen().contains("[x] C"), "{}", script.screen());
+}
+
+#[test]
+fn the_latest_record_is_corrected_from_the_ledger_until_work_goes_on() {
+    let mut stage = Stage::conflicted();
+    let mut first = stage.world.decision(TaskState::Ready);
+    first.reason = "called them".into();
+    stage.world.decide_as(first, owner()).unwrap();
+    let old = stage.world.records[0].approval_id.clone();
+    assert!(correct::correcting(&stage.shown(), "A-other").is_err());
+    let mut script = Script::new(correct::correcting(&stage.shown(), &old).unwrap(), 120, 40);
+    script.event(live());
+    stage.serve(&mut script);
+    script.wait(GUARD);
+    press(&mut stage, &mut script, "<space><tab>it was a draft<tab><tab>ready<ctrl-s>");
+    assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+    assert_eq!(stage.world.records[1].supersedes.as_deref(), Some(old.as_str()));
+    let why = correct::correcting(&stage.shown(), &old).err().unwrap();
+    assert!(why.contains("cannot be superseded: the latest of T is"), "{why}");
+}
+
+#[test]
+fn a_task_that_does_not_wait_says_so_and_opens_no_form() {
+    let mut stage = Stage::running();
+    let screen = opened(&mut stage, 120, 40).screen();
+    assert!(screen.contains("T is running: nothing to decide") && !screen.contains("Decide T"), "{screen}");
+    assert_eq!(correct::nothing_to_decide(&Stage::conflicted().shown()), None);
+}
+
+#[test]
+fn a_record_is_superseded_while_that_is_possible() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let keys = all_keys(&stage);
+    press(&mut stage, &mut script, &keys);
+    press(&mut stage, &mut script, "<ctrl-s>");
+    press(&mut stage, &mut script, "s");
+    script.wait(GUARD);
+    assert!(script.screen().contains("Supersede T"), "{}", script.screen());
+    press(&mut stage, &mut script, "j<up><space><tab>it was a draft<tab><tab>ready<ctrl-s>");
+    assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+    assert_eq!(stage.world.records[1].supersedes.as_deref(), Some("A-1"));
+    assert!(stage.world.records[1].upheld.is_empty());
+}
+
+#[test]
+fn no_size_panics_and_nothing_foreign_reaches_the_screen() {
+    let mut stage = Stage::running();
+    for (id, n) in [("M-1", 1), ("M-2", 2)] {
+        stage.result(id, &format!("agent{HOSTILE}"), "2026-11-30T11:59:58Z", json!(n), json!([HOSTILE]));
+    }
+    let mut script = opened(&mut stage, 120, 40);
+    for (width, height) in [(1, 1), (0, 0), (40, 12), (41, 13), (300, 100), (2, 60), (200, 1), (80, 24)] {
+        script.event(Event::Resize { width, height });
+        press(&mut stage, &mut script, "jj<space><tab>x<tab><tab>y<pgdn><f2>");
+        assert!(is_clean(&script), "{}", script.screen());
+        press(&mut stage, &mut script, "<esc><backtab><backtab><backtab>");
+        assert!(is_clean(&script), "{}", script.screen());
+    }
+}

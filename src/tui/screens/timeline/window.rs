@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::super::super::widgets::list::Rows;
 use super::words::{Before, Kind, Words, words};
 use crate::domain::event::{Event, Outcome, What};
 use crate::domain::query::contains_ignoring_case;
+use crate::tui::widgets::list::Rows;
 
 /// Events asked for at once.
 pub(super) const PAGE: usize = 500;

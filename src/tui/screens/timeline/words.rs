@@ -1,9 +1,14 @@
 //! One event in words: its kind, who did it, what happened, and what is odd about it.
 
+use crate::domain::decision::{Input, Part};
 use crate::domain::envelope::Class;
 use crate::domain::event::{Closing, Delivery, Event, Outcome, What};
 use crate::domain::ids::Timestamp;
 use crate::domain::task::TaskState;
+use crate::domain::text::clip;
+
+/// Cells of an answer that are told; the whole of it is in the event itself.
+const ANSWER: usize = 4000;
 
 /// What kind of event it is, for filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +121,9 @@ pub(in super::super) fn words(event: &Event) -> Words {
             let upheld: Vec<String> = d.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
             let upheld = if upheld.is_empty() { "none".to_owned() } else { upheld.join(" ") };
             let old = d.supersedes.as_deref().map(|old| format!(", supersedes {old}")).unwrap_or_default();
+            let answer = d.input.as_ref().map(|input| format!("; {}", said(input))).unwrap_or_default();
             let about = format!(
-                "{} in {} (record {}), upheld {upheld}{old}: {}",
+                "{} in {} (record {}), upheld {upheld}{old}: {}{answer}",
                 d.decision, d.approval_id, d.sequence, d.reason
             );
             say(Kind::Decision, "DECIDED", &d.principal.subject, about)
@@ -126,10 +132,21 @@ pub(in super::super) fn words(event: &Event) -> Words {
     }
 }
 
+/// An answer in words, as much of it as a line or two can hold: `approved`, `denied`, or its content.
+pub(in super::super) fn said(input: &Input) -> String {
+    let verdict = input.approved.map(|yes| if yes { "approved" } else { "DENIED" }.to_owned());
+    let parts = input.parts.iter().map(|part| match part {
+        Part::Text(text) => format!("answered {text}"),
+        Part::Data(value) => format!("answered {value}"),
+    });
+    let all: Vec<String> = verdict.into_iter().chain(parts).collect();
+    clip(&all.join("; "), ANSWER).text.to_string()
+}
+
 fn delivered(d: &Delivery) -> Words {
     let what = match &d.submission {
         Some(s) => s.kind.as_str().to_owned(),
-        None => "message".to_owned(),
+        None => "repeat".to_owned(),
     };
     let mut about = format!("{} {}", d.outcome.as_str().to_uppercase(), d.message_id);
     if matches!(d.outcome, Outcome::Accepted | Outcome::Duplicate) {
@@ -147,14 +164,14 @@ fn delivered(d: &Delivery) -> Words {
             about.push_str(&format!(", attempt {attempt}"));
         }
     }
-    if d.submitted_by != d.sender {
-        about.push_str(&format!(", delivered by {}", d.submitted_by));
-    }
     if let Some(change) = &d.scheme_change {
         about.push_str(&format!(", scheme {} for {}", change.to.as_str(), change.from.as_str()));
     }
     if let Some(conflict) = &d.conflict {
         about.push_str(&format!(": {}", conflict.why));
+    }
+    if d.submitted_by != d.sender {
+        about.push_str(&format!(", delivered by {}", d.submitted_by));
     }
     Words { kind: Kind::Message, what, who: d.sender.clone(), about }
 }
@@ -180,7 +197,7 @@ impl Before {
                     if self.claimed.is_some_and(|before| s.created_at < before)
                         || s.created_at > s.received_at
                     {
-                        odd.push("its claimed time contradicts its arrival");
+                        odd.push("claimed time contradicts arrival");
                     }
                     self.claimed = self.claimed.max(Some(s.created_at));
                     if s.class == Class::Outcome && s.lease_version.is_none() {

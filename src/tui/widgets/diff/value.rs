@@ -3,9 +3,9 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::super::super::theme::{Role, Theme};
 use super::super::ink;
 use crate::domain::diff::{Diff, Kind, Row, Shape, Side, Tag, inline};
+use crate::tui::theme::{Role, Theme};
 
 /// Bytes shown in front of the first difference.
 const BEFORE: usize = 24;
@@ -60,7 +60,8 @@ pub(super) fn lines(
         text.extend(ink::spans(&part.text, own, theme));
     }
     let empty = matches!(shape, Shape::EmptyString | Shape::EmptyArray | Shape::EmptyObject);
-    if empty || kinds_differ(diff, row) {
+    let says_itself = matches!(shape, Shape::Null | Shape::Boolean);
+    if empty || (kinds_differ(diff, row) && !says_itself) {
         text.push(Span::styled(format!(" ({})", shape.word()), muted));
     }
     if most == 1 { vec![ink::fit(text, room, part.more)] } else { ink::wrap(text, room, most, part.more) }
@@ -138,14 +139,22 @@ fn changed(
         if side == Side::A { (Role::Removed, "[-", "-]") } else { (Role::Added, "{+", "+}") };
     let style = theme.style(role).add_modifier(Modifier::UNDERLINED);
     let bare = theme.style(Role::Changed).fg.is_none();
-    let mut out = Vec::new();
+    let mut runs: Vec<(bool, std::ops::Range<usize>)> = Vec::new();
     for (tag, a, b) in pieces {
         let range = if side == Side::A { a } else { b };
-        let piece = text.get(range).unwrap_or_default();
-        if piece.is_empty() {
-            continue;
+        let blank = text.get(range.clone()).is_some_and(|piece| piece.chars().all(char::is_whitespace));
+        // A blank between two changes belongs to them.
+        let differs = tag != Tag::Equal || (blank && runs.last().is_some_and(|(differs, _)| *differs));
+        match runs.last_mut() {
+            Some((before, run)) if *before == differs => run.end = range.end,
+            _ if range.is_empty() => {}
+            _ => runs.push((differs, range)),
         }
-        if tag == Tag::Equal {
+    }
+    let mut out = Vec::new();
+    for (differs, range) in runs {
+        let piece = text.get(range).unwrap_or_default();
+        if !differs {
             out.extend(ink::spans(piece, Style::new(), theme));
             continue;
         }

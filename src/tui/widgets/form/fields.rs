@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::super::event::{Code, Key};
-use super::super::super::theme::{Role, Theme};
 use super::super::ink;
 use super::super::input::Field as Input;
 use super::Sheet;
 use crate::domain::form::{Entry, Field, FieldError, Form, Kind};
 use crate::domain::text::reveal;
+use crate::tui::event::{Code, Key};
+use crate::tui::theme::{Role, Theme};
 
 /// How one field is filled in.
 #[derive(Clone, Debug)]
 enum Control {
     Text(Box<Input>),
-    Flag(Option<bool>),
-    /// The chosen one.
-    One(Option<usize>),
+    /// What was chosen, and where the cursor stands: yes, then no.
+    Flag(Option<bool>, usize),
+    /// The chosen one, and where the cursor stands.
+    One(Option<usize>, usize),
     /// The chosen ones, and where the cursor stands.
     Many(Vec<bool>, usize),
 }
@@ -82,12 +83,11 @@ impl Fields {
         self.whole.clear();
     }
 
-    /// Chooses: turns a flag, takes the next of the choices, or takes or leaves the one under the cursor.
+    /// Takes the choice under the cursor; of those that go together, takes or leaves it.
     pub fn choose(&mut self, at: usize) {
-        let many = self.form.fields.get(at).map_or(0, choices);
         match self.controls.get_mut(at) {
-            Some(Control::Flag(flag)) => *flag = Some(!flag.unwrap_or(false)),
-            Some(Control::One(chosen)) => *chosen = Some(chosen.map_or(0, |c| (c + 1) % many.max(1))),
+            Some(Control::Flag(flag, cursor)) => *flag = Some(*cursor == 0),
+            Some(Control::One(chosen, cursor)) => *chosen = Some(*cursor),
             Some(Control::Many(chosen, cursor)) => {
                 if let Some(one) = chosen.get_mut(*cursor) {
                     *one = !*one;
@@ -98,29 +98,43 @@ impl Fields {
         self.forget(at);
     }
 
-    /// Moves among the choices of a field. Returns whether there are any.
+    /// Moves the cursor among the choices of a field, and chooses nothing. Returns whether there are any.
     pub fn step(&mut self, at: usize, forward: bool) -> bool {
         let many = self.form.fields.get(at).map_or(0, choices).max(1);
         let next = |at: usize| if forward { (at + 1).min(many - 1) } else { at.saturating_sub(1) };
         match self.controls.get_mut(at) {
-            Some(Control::Flag(flag)) => *flag = Some(!forward),
-            Some(Control::One(chosen)) => *chosen = Some(chosen.map_or(0, next)),
-            Some(Control::Many(_, cursor)) => *cursor = next(*cursor),
+            Some(Control::Flag(_, cursor) | Control::One(_, cursor) | Control::Many(_, cursor)) => {
+                *cursor = next(*cursor);
+            }
             Some(Control::Text(_)) | None => return false,
         }
-        self.forget(at);
         true
     }
 
     /// Leaves a field that may be left out without an answer again.
     pub fn clear(&mut self, at: usize) {
         match self.controls.get_mut(at) {
-            Some(Control::Flag(flag)) => *flag = None,
-            Some(Control::One(chosen)) => *chosen = None,
+            Some(Control::Flag(flag, _)) => *flag = None,
+            Some(Control::One(chosen, _)) => *chosen = None,
             Some(Control::Many(chosen, _)) => chosen.iter_mut().for_each(|one| *one = false),
             Some(Control::Text(_)) | None => return,
         }
         self.forget(at);
+    }
+
+    /// What was chosen where one is to be chosen, as it is sent: `Region "eu"`. Raw.
+    pub fn chosen(&self) -> Vec<String> {
+        let named = self.form.fields.iter().zip(&self.controls);
+        named
+            .filter_map(|(field, control)| {
+                let value = match (&field.kind, control) {
+                    (Kind::One(choices), Control::One(Some(at), _)) => choices.get(*at)?.value.to_string(),
+                    (Kind::Boolean, Control::Flag(Some(flag), _)) => flag.to_string(),
+                    _ => return None,
+                };
+                Some(format!("{} {value}", field.title.as_ref().unwrap_or(&field.name).raw()))
+            })
+            .collect()
     }
 
     /// What was filled in, by the field's raw name. An empty text is no answer.
@@ -131,8 +145,8 @@ impl Fields {
                 let entry = match control {
                     Control::Text(input) if input.is_empty() => Entry::Absent,
                     Control::Text(input) => Entry::Text(input.text()),
-                    Control::Flag(flag) => flag.map_or(Entry::Absent, Entry::Flag),
-                    Control::One(chosen) => chosen.map_or(Entry::Absent, Entry::One),
+                    Control::Flag(flag, _) => flag.map_or(Entry::Absent, Entry::Flag),
+                    Control::One(chosen, _) => chosen.map_or(Entry::Absent, Entry::One),
                     Control::Many(chosen, _) => {
                         let at = chosen.iter().enumerate().filter(|(_, on)| **on).map(|(at, _)| at);
                         let at: Vec<usize> = at.collect();
@@ -186,10 +200,10 @@ impl Fields {
             }
             match control {
                 Control::Text(input) => {
-                    sheet.input(label(field, width, theme), input, mine);
+                    sheet.input(label(field, mine, width, theme), input, mine);
                 }
                 other => {
-                    let lines = std::iter::once(label(field, width, theme));
+                    let lines = std::iter::once(label(field, mine, width, theme));
                     let lines = lines.chain(options(field, other, mine, width, theme));
                     if mine {
                         sheet.focused(lines)
@@ -224,14 +238,14 @@ fn control(field: &Field) -> Control {
         Kind::Text { .. } | Kind::Number(_) | Kind::Integer(_) => {
             Control::Text(Box::new(Input::line(&text(default))))
         }
-        Kind::Boolean => Control::Flag(match default {
-            Entry::Flag(flag) => Some(*flag),
-            _ => None,
-        }),
-        Kind::One(_) => Control::One(match default {
-            Entry::One(at) => Some(*at),
-            _ => None,
-        }),
+        Kind::Boolean => match default {
+            Entry::Flag(flag) => Control::Flag(Some(*flag), usize::from(!flag)),
+            _ => Control::Flag(None, 0),
+        },
+        Kind::One(_) => match default {
+            Entry::One(at) => Control::One(Some(*at), *at),
+            _ => Control::One(None, 0),
+        },
         Kind::Many { choices, .. } => {
             let on = |at: usize| matches!(default, Entry::Many(chosen) if chosen.contains(&at));
             Control::Many((0..choices.len()).map(on).collect(), 0)
@@ -240,9 +254,13 @@ fn control(field: &Field) -> Control {
 }
 
 /// `Region (required, one of 3)`.
-fn label(field: &Field, width: usize, theme: &Theme) -> Line<'static> {
+fn label(field: &Field, mine: bool, width: usize, theme: &Theme) -> Line<'static> {
     let name = field.title.as_ref().unwrap_or(&field.name);
-    let mut line = ink::spans(name.raw(), theme.style(Role::Title), theme);
+    let mut line = Vec::new();
+    if mine {
+        line.push(Span::styled("▸ ", theme.style(Role::Accent)));
+    }
+    line.extend(ink::spans(name.raw(), theme.style(Role::Title), theme));
     let must = if field.required { "required" } else { "may be left out" };
     line.push(Span::styled(format!("  ({must}, {})", takes(field)), theme.style(Role::Muted)));
     Line::from(ink::fit(line, width, false))
@@ -304,14 +322,15 @@ fn options(field: &Field, control: &Control, mine: bool, width: usize, theme: &T
         format!("{}{value}{about}", choice.title.raw())
     };
     match (&field.kind, control) {
-        (Kind::Boolean, Control::Flag(flag)) => [(true, "yes"), (false, "no")]
+        (Kind::Boolean, Control::Flag(flag, cursor)) => [(true, "yes"), (false, "no")]
             .into_iter()
-            .map(|(value, word)| line(*flag == Some(value), mine && *flag == Some(value), false, word))
+            .enumerate()
+            .map(|(at, (value, word))| line(*flag == Some(value), mine && at == *cursor, false, word))
             .collect(),
-        (Kind::One(choices), Control::One(chosen)) => choices
+        (Kind::One(choices), Control::One(chosen, cursor)) => choices
             .iter()
             .enumerate()
-            .map(|(at, choice)| line(*chosen == Some(at), mine && *chosen == Some(at), false, &told(choice)))
+            .map(|(at, choice)| line(*chosen == Some(at), mine && at == *cursor, false, &told(choice)))
             .collect(),
         (Kind::Many { choices, .. }, Control::Many(chosen, cursor)) => choices
             .iter()

@@ -1,0 +1,107 @@
+//! Loads what a rule needs to know for a command, and nothing more.
+
+use super::log;
+use super::write::{Batch, Held};
+use crate::domain::command::{Command, Context, Request};
+use crate::domain::envelope::EffectName;
+use crate::domain::ids::TaskId;
+use crate::domain::task::{Task, TaskState};
+use crate::store::StoreError;
+use crate::store::rows;
+
+impl Batch<'_> {
+    /// What a rule needs to know. The task itself is lent: [`Batch::put_back`] or [`Batch::record`] takes it home.
+    pub(super) fn load(
+        &mut self,
+        request: &Request,
+        id: Option<&TaskId>,
+    ) -> Result<(i64, Context), StoreError> {
+        let Some(id) = id else { return Ok((0, Context::default())) };
+        if !self.tasks.contains_key(id) {
+            let found = log::task(self.conn, id)?;
+            let (item, task) = found.map_or((0, None), |(item, task)| (item, Some(task)));
+            let stored = task.as_ref().map(|t| t.revision);
+            self.tasks.insert(id.clone(), Held { item, task, stored, before: None });
+        }
+        let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
+        let mut context = Context { task, ..Context::default() };
+        if let Some(task) = context.task.take() {
+            self.load_more(request, item, &task, &mut context)?;
+            context.task = Some(task);
+        }
+        Ok((item, context))
+    }
+
+    fn load_more(
+        &self,
+        request: &Request,
+        item: i64,
+        task: &Task,
+        context: &mut Context,
+    ) -> Result<(), StoreError> {
+        let effect = match &request.command {
+            Command::Admit(admit) => {
+                if let Ok(envelope) = &admit.message {
+                    self.load_submissions(item, envelope, context)?;
+                }
+                admit.message.as_ref().ok().and_then(|e| e.effect.as_ref())
+            }
+            Command::Decide(decision) => {
+                let p = &request.principal;
+                context.replay = log::replay(self.conn, &p.issuer, &p.subject, &decision.idempotency_key)?;
+                context.head = self.counters.ledger.clone();
+                let open = task.review.as_ref().map(|r| r.candidates()).unwrap_or_default();
+                let judged = task.judged.as_ref();
+                let before = judged.and_then(|j| j.review.as_ref()).map(|r| r.candidates());
+                let held = judged.map(|j| j.held.clone());
+                let all = [open, before.unwrap_or_default(), held.unwrap_or_default(), task.held.clone()];
+                context.of_task = log::submissions_of(self.conn, item, &all.concat())?;
+                None
+            }
+            Command::Claim { .. } => {
+                context.of_task = log::submissions_of(self.conn, item, &task.held)?;
+                None
+            }
+            Command::Transition(t) if t.to == TaskState::Running => {
+                context.of_task = log::submissions_of(self.conn, item, &task.held)?;
+                None
+            }
+            Command::Reserve { effect, .. } | Command::Commit { effect, .. } => Some(effect),
+            _ => None,
+        };
+        if let Some(EffectName { key, target }) = effect {
+            context.committed = log::committed(self.conn, item, key, target)?;
+        }
+        Ok(())
+    }
+
+    fn load_submissions(
+        &self,
+        item: i64,
+        envelope: &crate::domain::envelope::Envelope,
+        context: &mut Context,
+    ) -> Result<(), StoreError> {
+        let (class, key) = (envelope.kind.class(), &envelope.idempotency_key);
+        let same = log::probe(self.conn, item, rows::intent_hash(class, key))?;
+        let arrivals: Vec<u64> = same
+            .iter()
+            .filter_map(|d| d.submission.as_ref())
+            .filter(|s| s.class == class && s.idempotency_key == *key)
+            .map(|s| s.arrival)
+            .collect();
+        if !arrivals.is_empty() {
+            context.same_intent = log::submissions_of(self.conn, item, &arrivals)?;
+        }
+        let named = log::arrivals_of(self.conn, item, &envelope.message_id)?;
+        if !named.is_empty() {
+            context.same_message_id = log::submissions_of(self.conn, item, &named)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn put_back(&mut self, id: Option<TaskId>, task: Option<Task>) {
+        if let Some(held) = id.and_then(|id| self.tasks.get_mut(&id)) {
+            held.task = task;
+        }
+    }
+}
