@@ -171,6 +171,9 @@ impl Docket {
 
     /// How many rows the filter found, as far as is known.
     fn found(&self) -> String {
+        if self.pages.is_new() {
+            return "reading…".to_owned();
+        }
         let held = self.pages.held();
         let more = if held.at_start() && held.at_end() { "" } else { "+" };
         format!("{}{more} found", held.count())
