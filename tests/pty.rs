@@ -418,8 +418,8 @@ fn a_conflict_is_found_read_decided_and_verified() {
     play.keys("j");
     play.until_text("▌! needs review  T-20");
     play.keys("\r");
-    play.until_text("difference 0 of 6");
-    for (key, at) in [("n", 1), ("n", 2), ("N", 1), ("G", 6)] {
+    play.until_text("difference 1 of 6");
+    for (key, at) in [("n", 2), ("n", 3), ("N", 2), ("G", 6)] {
         play.keys(key);
         play.until_text(&format!("difference {at} of 6"));
     }
