@@ -139,6 +139,7 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
+        let mut earlier = drawn;
         for effect in self.app.opening() {
             self.runtime.carry_out(effect);
         }
@@ -164,13 +165,16 @@ impl Session {
             if self.take()? {
                 break Ended::Quit;
             }
-            if drawn.elapsed() < FRAME {
+            // After a rest two frames may come close together: a key that comes just after something else was painted
+            // is answered at once. Over any two frames' time there are still no more than two.
+            if drawn.elapsed() < FRAME && earlier.elapsed() < 2 * FRAME {
                 // Rather than a frame for each of many events, one for those of the next few milliseconds.
                 self.gather(&mut input, &mut answers, drawn + FRAME).await?;
                 if self.take()? {
                     break Ended::Quit;
                 }
             }
+            earlier = drawn;
             drawn = self.draw()?;
         };
         self.await_late_answer(&mut input).await;
