@@ -139,7 +139,8 @@ struct Session {
 impl Session {
     async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
-        let mut earlier = drawn;
+        // When the last two frames were written that changed anything.
+        let mut written = [drawn; 2];
         for effect in self.app.opening() {
             self.runtime.carry_out(effect);
         }
@@ -167,15 +168,19 @@ impl Session {
             }
             // After a rest two frames may come close together: a key that comes just after something else was painted
             // is answered at once. Over any two frames' time there are still no more than two.
-            if drawn.elapsed() < FRAME && earlier.elapsed() < 2 * FRAME {
+            let [earlier, last] = written;
+            if last.elapsed() < FRAME && earlier.elapsed() < 2 * FRAME {
                 // Rather than a frame for each of many events, one for those of the next few milliseconds.
-                self.gather(&mut input, &mut answers, drawn + FRAME).await?;
+                self.gather(&mut input, &mut answers, last + FRAME).await?;
                 if self.take()? {
                     break Ended::Quit;
                 }
             }
-            earlier = drawn;
+            let frames = self.terminal.backend().frames();
             drawn = self.draw()?;
+            if self.terminal.backend().frames() != frames {
+                written = [last, drawn];
+            }
         };
         self.await_late_answer(&mut input).await;
         Ok(ended)

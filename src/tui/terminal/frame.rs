@@ -34,15 +34,23 @@ pub struct Screen {
     shown: Option<Position>,
     /// Where it is to show after this frame.
     wanted: Option<Position>,
+    /// How many frames changed anything.
+    frames: u64,
 }
 
 impl Screen {
+    /// How many frames were written: one that changes nothing is none.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
     pub(super) fn new(file: File, width: u16, height: u16) -> Screen {
         Screen {
             file,
             size: Size { width, height },
             out: Vec::with_capacity(16 << 10),
             shown: None,
+            frames: 0,
             wanted: None,
         }
     }
@@ -249,6 +257,7 @@ impl Backend for Screen {
             None => {}
         }
         self.shown = self.wanted;
+        self.frames = self.frames.wrapping_add(1);
         let mut frame = Vec::with_capacity(self.out.len() + BEGIN.len() + END.len());
         frame.extend_from_slice(BEGIN);
         frame.append(&mut self.out);
