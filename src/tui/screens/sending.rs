@@ -64,6 +64,17 @@ impl Sending {
         &self.key
     }
 
+    /// How far it got, in words, once it may not be changed any more.
+    pub(super) fn standing(&self) -> Option<(&'static str, Role)> {
+        if self.record().is_some() {
+            return Some(("recorded, for good", Role::Success));
+        }
+        if self.waiting().is_some() {
+            return Some(("sending…", Role::Warning));
+        }
+        (!self.is_writing()).then_some(("unknown whether it is written: send again", Role::Danger))
+    }
+
     /// Whether it may still be changed.
     pub(super) fn is_writing(&self) -> bool {
         matches!(self.phase, Phase::Writing)

@@ -60,14 +60,8 @@ impl Answer {
         let theme = view.theme;
         let say =
             |text: &str, role| ink::paragraph(text, theme.style(role), width, usize::from(STATUS), theme);
-        if self.sending.record().is_some() {
-            return say("recorded, for good", Role::Success);
-        }
-        if self.sending.waiting().is_some() {
-            return say("sending…", Role::Warning);
-        }
-        if !self.sending.is_writing() {
-            return say("unknown whether it is written: send again", Role::Danger);
+        if let Some((text, role)) = self.sending.standing() {
+            return say(text, role);
         }
         match self.off(view.model) {
             Some(why) => say(&format!("off: {why}"), Role::Warning),

@@ -73,21 +73,8 @@ impl Decision {
     /// What is in the way, or that nothing is.
     fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
         let theme = view.theme;
-        if self.sending.record().is_some() {
-            let text = "recorded, for good";
-            return ink::paragraph(text, theme.style(Role::Success), width, 2, theme);
-        }
-        if self.sending.waiting().is_some() {
-            return ink::paragraph("sending…", theme.style(Role::Warning), width, 2, theme);
-        }
-        if !self.sending.is_writing() {
-            return ink::paragraph(
-                "unknown whether it is written: send again",
-                theme.style(Role::Danger),
-                width,
-                2,
-                theme,
-            );
+        if let Some((text, role)) = self.sending.standing() {
+            return ink::paragraph(text, theme.style(role), width, 2, theme);
         }
         match self.off(view.model) {
             Some(why) => ink::paragraph(
