@@ -12,6 +12,10 @@ mod conformance;
 mod pages;
 
 #[cfg(test)]
+#[path = "store/crowds.rs"]
+mod crowds;
+
+#[cfg(test)]
 #[path = "store/faults.rs"]
 mod faults;
 

@@ -105,6 +105,25 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The SHA-256 of these bytes, one after another.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// `sha256:` and 64 hexadecimal digits.
+    fn text(&self) -> [u8; 71] {
+        let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
+        let (pairs, _) = text.split_at_mut(7).1.as_chunks_mut::<2>();
+        for (pair, byte) in pairs.iter_mut().zip(self.0) {
+            *pair = [byte >> 4, byte & 15].map(|n| if n < 10 { b'0' + n } else { b'a' + n - 10 });
+        }
+        text
+    }
+
     /// The digest with this value.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -155,7 +174,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("sha256:{}", self.hex()))
+        f.pad(std::str::from_utf8(&self.text()).unwrap_or_default())
     }
 }
 
@@ -175,7 +194,7 @@ impl FromStr for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(std::str::from_utf8(&self.text()).unwrap_or_default())
     }
 }
 

@@ -66,7 +66,14 @@ impl fmt::Display for Timestamp {
         let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
         let year = yoe + era * 400 + i64::from(month <= 2);
         let (h, m, s, milli) = (of_day / 3_600_000, of_day / 60_000 % 60, of_day / 1000 % 60, of_day % 1000);
-        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{milli:03}Z")
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        for (end, mut n) in [(4, year), (7, month), (10, day), (13, h), (16, m), (19, s), (23, milli)] {
+            for digit in text.iter_mut().take(end).rev().take_while(|c| c.is_ascii_digit()) {
+                *digit = b'0' + u8::try_from(n % 10).unwrap_or_default();
+                n /= 10;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

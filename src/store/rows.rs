@@ -4,7 +4,6 @@ use super::{Entry, OrderKey};
 use crate::domain::attention::{Attention, Reason, Stuck};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::Class;
-use crate::domain::event::Outcome;
 use crate::domain::failure::FailureKind;
 use crate::domain::query::Row;
 use crate::domain::task::{Task, TaskState};
@@ -21,17 +20,6 @@ pub(crate) fn code<T: PartialEq>(all: &[T], x: &T) -> i64 {
 pub(crate) fn decode<T: Copy>(all: &[T], code: i64) -> Option<T> {
     usize::try_from(code).ok().and_then(|n| all.get(n)).copied()
 }
-
-/// Outcomes, by code.
-pub(crate) const OUTCOMES: [Outcome; 7] = [
-    Outcome::Accepted,
-    Outcome::Duplicate,
-    Outcome::Conflict,
-    Outcome::LateConflict,
-    Outcome::StaleLease,
-    Outcome::Late,
-    Outcome::Held,
-];
 
 /// The code of "not stuck".
 pub(crate) const NOT_STUCK: i64 = -1;
@@ -50,7 +38,7 @@ pub(crate) fn message_hash(message_id: &str) -> i64 {
 }
 
 fn hash(kind: &str, text: &str) -> i64 {
-    let digest = Digest::of_bytes(format!("{kind}\0{text}").as_bytes());
+    let digest = Digest::of_parts(&[kind.as_bytes(), b"\0", text.as_bytes()]);
     let first = digest.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
     i64::from_be_bytes(first)
 }

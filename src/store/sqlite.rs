@@ -1,18 +1,23 @@
 //! The embedded store: SQLite, one file, several processes.
 
+mod accept;
 mod checkpoint;
 mod connect;
 mod filter;
+mod held;
 mod load;
 mod log;
 mod page;
 mod project;
 mod quarantine;
+mod queue;
 mod readers;
 mod schema;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod thread;
+mod transaction;
 mod watching;
 mod write;
 mod writer;
@@ -29,6 +34,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
 use async_trait::async_trait;
 use connect::{damaged, failed};
+use queue::Queue;
 use readers::Readers;
 use rusqlite::{Connection, params};
 use shared::{Shared, lock};
@@ -38,12 +44,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
 use watching::Watch;
 use writer::{Job, Writer};
-
-/// Jobs that may wait for the writer before callers are made to wait.
-const QUEUE: usize = 1024;
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -72,7 +74,7 @@ pub struct SqliteStore {
     shared: Arc<Shared>,
     readers: Arc<Readers>,
     watch: Watch,
-    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    queue: Arc<Queue>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -100,6 +102,7 @@ impl SqliteStore {
             schema::check(&conn, &path)?;
         }
         schema::migrate(&conn)?;
+        transaction::bring_up_after_a_crash(&conn, &options.rules)?;
         schema::fit_docket(&conn, &options.rules.thresholds)?;
         Self::start(path, conn, &shelf, options)
     }
@@ -110,7 +113,7 @@ impl SqliteStore {
         let store_id = schema::meta_text(&conn, "store_id")?.filter(|id| is_store_id(id));
         let store_id = store_id.ok_or_else(|| damaged("store", path.display(), "has no id"))?;
         let memory = shelf.head_of(&store_id).map_err(unremembered)?;
-        let mut mismatch = writer::mismatch(&conn, &memory)?;
+        let mut mismatch = accept::mismatch(&conn, &memory)?;
         match shelf.store_at(&path).map_err(unremembered)? {
             Some(other) if other != store_id && remembers(shelf, &other) => {
                 let why = "another store stands where the remembered one stood";
@@ -132,19 +135,19 @@ impl SqliteStore {
             shelf: shelf.clone(),
             checkpoints,
             counters: write::Counters::default(),
-            tasks: write::Tasks::default(),
+            tasks: held::Tasks::default(),
             data_version: None,
         };
-        let (jobs, queue) = mpsc::channel(QUEUE);
+        let (queue, jobs) = Queue::new();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || writer.run(queue))
+            .spawn(move || writer.run(&jobs))
             .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
         Ok(SqliteStore {
-            readers: Arc::new(Readers::new(Arc::clone(&shared))?),
+            readers: Arc::new(Readers::new(Arc::clone(&shared), Arc::clone(&queue))?),
             watch: Watch::start(Arc::clone(&shared))?,
             shared,
-            jobs: Mutex::new(Some(jobs)),
+            queue,
             writer: Mutex::new(Some(thread)),
         })
     }
@@ -153,24 +156,12 @@ impl SqliteStore {
     pub fn close(&self) {
         self.watch.stop();
         self.readers.close();
-        lock(&self.jobs).take();
+        self.queue.close();
         let writer = lock(&self.writer).take();
         if let Some(writer) = writer {
             // A writer that panicked has answered nobody; whoever waits hears that the store is closed.
             _ = writer.join();
         }
-    }
-
-    async fn ask<T>(
-        &self,
-        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
-    ) -> Result<T, StoreError> {
-        let jobs = lock(&self.jobs).clone().ok_or(StoreError::Closed)?;
-        let (reply, answer) = oneshot::channel();
-        jobs.send(job(reply)).await.map_err(|_| StoreError::Closed)?;
-        // Held until the answer is there: `close` waits for it.
-        drop(jobs);
-        answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Reads about one task by its number; `missing` where there is no such task.
@@ -248,7 +239,7 @@ impl Store for SqliteStore {
     }
 
     async fn submit(&self, requests: Vec<Request>) -> Result<Vec<Answer>, StoreError> {
-        self.ask(|reply| Job::Submit { requests, reply }).await
+        self.queue.ask(|reply| Job::Submit { requests, reply }).await
     }
 
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
@@ -297,7 +288,7 @@ impl Store for SqliteStore {
 
     async fn feed_end(&self) -> Result<Cursor, StoreError> {
         self.readers
-            .read(|conn| Ok(Cursor { epoch: schema::epoch(conn)?, position: log::last_seq(conn)? }))
+            .read(|conn| Ok(Cursor { epoch: schema::epoch(conn)?, position: tables_end(conn)? }))
             .await
     }
 
@@ -355,12 +346,20 @@ impl Store for SqliteStore {
             return Ok(Err(Refusal::EntryNotFound { id: id.to_owned() }));
         };
         let (by, reason) = (by.to_owned(), reason.to_owned());
-        self.ask(|reply| Job::Drop { number, by, reason, now, reply }).await
+        self.queue.ask(|reply| Job::Drop { number, by, reason, now, reply }).await
     }
 
     async fn accept_head(&self, acceptance: &Acceptance) -> Result<(), StoreError> {
         let acceptance = acceptance.clone();
-        self.ask(|reply| Job::Accept { acceptance, reply }).await
+        self.queue.ask(|reply| Job::Accept { acceptance, reply }).await
+    }
+}
+
+/// The last event that every table of its task is up to.
+fn tables_end(conn: &Connection) -> Result<u64, StoreError> {
+    match schema::behind_from(conn)? {
+        0 => log::last_seq(conn),
+        first => Ok(first.saturating_sub(1)),
     }
 }
 
@@ -371,10 +370,11 @@ fn since(conn: &Connection, cursor: Cursor, limit: usize) -> Result<Vec<Change>,
     let mut find = conn
         .prepare_cached(
             "SELECT e.seq, e.item, t.task_id, e.body FROM event e LEFT JOIN task t ON t.id = e.item \
-             WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2",
+             WHERE e.seq > ?1 AND e.seq <= ?3 ORDER BY e.seq LIMIT ?2",
         )
         .map_err(failed)?;
-    let mut rows = find.query(params![log::int(after), log::bound(limit)]).map_err(failed)?;
+    let end = log::int(tables_end(conn)?);
+    let mut rows = find.query(params![log::int(after), log::bound(limit), end]).map_err(failed)?;
     let mut changes = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let (seq, item): (i64, i64) = row.get(0).and_then(|s| Ok((s, row.get(1)?))).map_err(failed)?;

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tribunal::domain::attention::{self, Reason, Stuck, Thresholds};
-use tribunal::domain::event::{Event, Outcome, What};
+use tribunal::domain::event::{Event, What};
 use tribunal::domain::ids::TaskId;
 use tribunal::domain::ledger::{Chain, Record};
 use tribunal::domain::task::{Task, TaskState, evolve};
@@ -20,10 +20,21 @@ pub struct Found {
 
 #[derive(Default, Debug, PartialEq)]
 struct Message {
-    outcome: i64,
     applied: bool,
     duplicates: i64,
     judged_by: Option<i64>,
+}
+
+/// What the log says of a task's events: the rows that find them, and what became of its submissions.
+#[derive(Default, Debug)]
+struct Thread {
+    /// Revisions (0) and arrivals (1), with the event of each.
+    places: BTreeSet<(i64, i64, i64, i64)>,
+    /// How many events can be found by a hash of what they say.
+    hashed: BTreeSet<(i64, i64)>,
+    messages: BTreeMap<(i64, u64), Message>,
+    /// Under which message ids a submission was delivered.
+    named: BTreeSet<(i64, u64, String)>,
 }
 
 /// Checks every table of the store at `path` against its log. Panics with what differs.
@@ -47,10 +58,17 @@ pub fn try_invariants(path: &Path) -> Result<Found, String> {
         ids.insert(id, TaskId(task_id));
     }
     let mut folded: BTreeMap<i64, Task> = BTreeMap::new();
-    let mut messages: BTreeMap<(i64, u64), Message> = BTreeMap::new();
+    let mut thread = Thread::default();
     let mut effects: BTreeSet<(i64, String, String)> = BTreeSet::new();
     let mut open_entries = BTreeSet::new();
-    let mut stmt = conn.prepare("SELECT seq, item, revision, body FROM event ORDER BY seq").map_err(text)?;
+    let behind: i64 =
+        conn.query_row("SELECT value FROM meta WHERE key = 'behind_from'", [], |r| r.get(0)).map_err(text)?;
+    if behind != 0 {
+        return Err(format!("the tables are behind the log from event {behind} on"));
+    }
+    let mut stmt = conn
+        .prepare("SELECT seq, item, revision, body, task_id, length(envelope) FROM event ORDER BY seq")
+        .map_err(text)?;
     let mut rows = stmt.query([]).map_err(text)?;
     while let Some(row) = rows.next().map_err(text)? {
         let (seq, item): (i64, i64) = (row.get(0).map_err(text)?, row.get(1).map_err(text)?);
@@ -68,6 +86,15 @@ pub fn try_invariants(path: &Path) -> Result<Found, String> {
             continue;
         }
         let event: Event = serde_json::from_slice(&body).map_err(|e| format!("event {seq}: {e}"))?;
+        let stores = matches!(&event.what, What::Delivered(d) if d.submission.is_some());
+        let (named, size): (Option<String>, Option<i64>) =
+            (row.get(4).map_err(text)?, row.get(5).map_err(text)?);
+        if stores != size.is_some_and(|n| n > 0) {
+            return Err(format!("event {seq} has an envelope of {size:?} bytes"));
+        }
+        if named != (revision == 1).then(|| ids.get(&item).map(|id| id.0.clone())).flatten() {
+            return Err(format!("event {seq} names the task {named:?}"));
+        }
         let id = ids.get(&item).ok_or(format!("event {seq} is of no task"))?;
         let before = folded.remove(&item);
         if event.revision as i64 != revision
@@ -79,12 +106,12 @@ pub fn try_invariants(path: &Path) -> Result<Found, String> {
         if !(version..=version + 1).contains(&event.state_version) {
             return Err(format!("event {seq} takes the version from {version} to {}", event.state_version));
         }
-        project(item, &event, &mut messages, &mut effects);
+        project(item, seq, &event, &mut thread, &mut effects);
         let task = evolve(before, id, &event).ok_or(format!("event {seq} cannot be folded"))?;
         folded.insert(item, task);
     }
     compare_tasks(&conn, &folded)?;
-    compare_messages(&conn, &messages)?;
+    compare_thread(&conn, &thread)?;
     compare_dockets(&conn, &folded, &open_entries)?;
     compare(
         &effects,
@@ -103,35 +130,34 @@ pub fn try_invariants(path: &Path) -> Result<Found, String> {
 
 fn project(
     item: i64,
+    seq: i64,
     event: &Event,
-    messages: &mut BTreeMap<(i64, u64), Message>,
+    thread: &mut Thread,
     effects: &mut BTreeSet<(i64, String, String)>,
 ) {
+    thread.places.insert((item, 0, event.revision as i64, seq));
     match &event.what {
         What::Delivered(d) => {
+            let of = d.duplicate_of.unwrap_or(d.arrival);
+            let new = thread.named.insert((item, of, d.message_id.clone()));
             if d.submission.is_some() {
-                let all = [
-                    Outcome::Accepted,
-                    Outcome::Duplicate,
-                    Outcome::Conflict,
-                    Outcome::LateConflict,
-                    Outcome::StaleLease,
-                    Outcome::Late,
-                    Outcome::Held,
-                ];
-                let outcome = all.iter().position(|o| *o == d.outcome).unwrap() as i64;
-                messages.insert((item, d.arrival), Message { outcome, ..Message::default() });
+                thread.places.insert((item, 1, d.arrival as i64, seq));
+                thread.messages.insert((item, d.arrival), Message::default());
+                thread.hashed.insert((item, seq));
             } else if let Some(first) = d.duplicate_of {
-                messages.get_mut(&(item, first)).unwrap().duplicates += 1;
+                thread.messages.get_mut(&(item, first)).unwrap().duplicates += 1;
+                if new {
+                    thread.hashed.insert((item, seq));
+                }
             }
         }
-        What::Applied { arrival, .. } => messages.get_mut(&(item, *arrival)).unwrap().applied = true,
+        What::Applied { arrival, .. } => thread.messages.get_mut(&(item, *arrival)).unwrap().applied = true,
         What::Committed { effect, .. } => {
             effects.insert((item, effect.key.clone(), effect.target.clone()));
         }
         What::Decided(d) => {
             for arrival in d.candidates.iter().chain(&d.held) {
-                messages.get_mut(&(item, *arrival)).unwrap().judged_by = Some(d.sequence as i64);
+                thread.messages.get_mut(&(item, *arrival)).unwrap().judged_by = Some(d.sequence as i64);
             }
         }
         _ => {}
@@ -196,24 +222,32 @@ fn compare_tasks(conn: &Connection, folded: &BTreeMap<i64, Task>) -> Result<(), 
     compare(&folded.len(), seen, "how many tasks")
 }
 
-fn compare_messages(conn: &Connection, messages: &BTreeMap<(i64, u64), Message>) -> Result<(), String> {
-    let sql = "SELECT m.task, m.arrival, m.outcome, m.applied, m.duplicates, m.judged_by, length(m.envelope) FROM message m";
+fn compare_thread(conn: &Connection, thread: &Thread) -> Result<(), String> {
+    let places = rows_of(conn, "SELECT item, kind, key, seq FROM thread WHERE kind < 2", |r| {
+        Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
+    })?;
+    compare(&thread.places, places, "places of events")?;
+    let hashed =
+        rows_of(conn, "SELECT item, seq FROM thread WHERE kind = 2", |r| Ok((r.get(0)?, r.get(1)?)))?;
+    compare(&thread.hashed, hashed, "events found by a hash")?;
+    let sql = "SELECT t.item, t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by \
+               FROM thread t LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.kind = 1";
     let mut stmt = conn.prepare(sql).map_err(|e| e.to_string())?;
     let mut rows = stmt.query([]).map_err(|e| e.to_string())?;
     let mut stored = BTreeMap::new();
     while let Some(r) = rows.next().map_err(|e| e.to_string())? {
         let message = Message {
-            outcome: r.get(2).unwrap(),
-            applied: r.get(3).unwrap(),
-            duplicates: r.get(4).unwrap(),
-            judged_by: r.get(5).unwrap(),
+            applied: r.get(2).unwrap(),
+            duplicates: r.get(3).unwrap(),
+            judged_by: r.get(4).unwrap(),
         };
-        if r.get::<_, i64>(6).unwrap() == 0 {
-            return Err("a message lost its envelope".into());
-        }
         stored.insert((r.get::<_, i64>(0).unwrap(), r.get::<_, i64>(1).unwrap() as u64), message);
     }
-    compare(messages, stored, "messages")
+    compare(&thread.messages, stored, "messages")?;
+    let stray = "SELECT count(*) FROM mark m WHERE NOT EXISTS \
+                 (SELECT 1 FROM thread t WHERE t.item = m.task AND t.kind = 1 AND t.key = m.arrival)";
+    let stray: i64 = conn.query_row(stray, [], |r| r.get(0)).map_err(|e| e.to_string())?;
+    compare(&0, stray, "marks on nothing")
 }
 
 fn compare_dockets(

@@ -83,6 +83,17 @@ async fn works(store: &SqliteStore) {
         }
         say(&format!("message {task} early"));
         say(&format!("message {task} {task}-ask"));
+        let crowd: Vec<_> = (0..4).map(|c| format!("{task}-crowd-{c}")).collect();
+        let says = |task: &String| {
+            let again = || admit(result(task, "r", json!(7)));
+            [admit(asks(task)), moves(task, TaskState::Ready, 1), again(), again()]
+        };
+        for answer in store.submit(crowd.iter().flat_map(says).collect()).await.unwrap() {
+            answer.unwrap();
+        }
+        for task in &crowd {
+            say(&format!("message {task} r"));
+        }
         store.submit(vec![moves(&task, TaskState::Running, 2)]).await.unwrap()[0].as_ref().unwrap();
         let effect = tribunal::domain::envelope::EffectName { key: "e".into(), target: "x".into() };
         let (digest, scheme) = (tribunal::domain::digest::Digest::of_bytes(b"r"), Default::default());
@@ -132,6 +143,7 @@ fn acknowledged_is_there(dir: &Path, said: &[String]) {
             let raw = match id.as_str() {
                 "early" => result(task, "early", json!(0)),
                 "b" => result(task, "b", json!(2)),
+                "r" => result(task, "r", json!(7)),
                 _ => asks(task),
             };
             let answers = store.submit(vec![admit(raw)]).await.unwrap();
@@ -165,18 +177,20 @@ fn kill_9_at_random_points() {
 }
 
 #[cfg(feature = "failpoints")]
-const POINTS: [&str; 14] = [
+const POINTS: [&str; 16] = [
     "store-migrating",
     "store-before-migration-commit",
     "store-migrated",
     "store-wrote-event",
-    "store-wrote-message",
+    "store-wrote-thread",
     "store-counted-duplicate",
     "store-wrote-effect",
     "store-wrote-approval",
     "store-wrote-quarantine",
     "store-wrote-snapshot",
     "store-wrote-projections",
+    "store-left-behind",
+    "store-bringing-up",
     "store-before-commit",
     "store-after-commit-before-reply",
     "store-head-write",

@@ -72,7 +72,7 @@ impl Checkpoints {
             self.asked_at = 0;
         }
         if bytes > WITHIN {
-            truncate(conn, busy);
+            restart(conn, busy);
             self.asked_at = 0;
         } else if bytes > self.asked_at + BESIDE
             && let Some(wake) = &self.wake
@@ -127,9 +127,9 @@ fn run(conn: &Connection, shared: &Shared, woken: &Receiver<()>) {
     }
 }
 
-fn truncate(conn: &Connection, busy: Duration) {
+fn restart(conn: &Connection, busy: Duration) {
     // Readers may hold it up; then the log is longer for a while, nothing else.
     _ = conn.busy_timeout(PATIENCE);
-    _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    _ = conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
     _ = conn.busy_timeout(busy);
 }

@@ -110,10 +110,12 @@ pub(super) fn check_engine() -> Result<(), StoreError> {
 /// A connection that may write; only one in a process ever does.
 pub(super) fn for_writing(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy)?;
-    // Commits wait for the disk: a power cut must not take back what was acknowledged. Checkpoints are ours to time.
+    // Commits wait for the disk: a power cut must not take back what was acknowledged. Checkpoints are ours to time. The
+    // cache is small because the engine may walk all of it at each commit; the log keeps its length because writing over
+    // it costs the disk less than making it grow.
     conn.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536;
-         PRAGMA journal_size_limit = 16777216; PRAGMA cell_size_check = 1",
+        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384;
+         PRAGMA journal_size_limit = 134217728; PRAGMA cell_size_check = 1",
     )
     .map_err(failed)?;
     Ok(conn)

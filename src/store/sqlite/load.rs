@@ -1,7 +1,8 @@
 //! Loads what a rule needs to know for a command, and nothing more.
 
+use super::held::{HASHES, Held};
 use super::log;
-use super::write::{Batch, Held};
+use super::write::Batch;
 use crate::domain::command::{Command, Context, Request};
 use crate::domain::envelope::EffectName;
 use crate::domain::ids::TaskId;
@@ -17,19 +18,47 @@ impl Batch<'_> {
         id: Option<&TaskId>,
     ) -> Result<(i64, Context), StoreError> {
         let Some(id) = id else { return Ok((0, Context::default())) };
-        if !self.tasks.contains_key(id) {
-            let found = log::task(self.conn, id)?;
-            let (item, task) = found.map_or((0, None), |(item, task)| (item, Some(task)));
-            let stored = task.as_ref().map(|t| t.revision);
-            self.tasks.insert(id.clone(), Held { item, task, stored, before: None });
+        if self.tasks.get(id).is_none() {
+            self.hold(id)?;
+        }
+        let news = self.is_news(request, id);
+        if !news {
+            // What the rule asks of the tables must be there.
+            self.note_events(id)?;
         }
         let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
         let mut context = Context { task, ..Context::default() };
         if let Some(task) = context.task.take() {
-            self.load_more(request, item, &task, &mut context)?;
+            if !news {
+                self.load_more(request, item, &task, &mut context)?;
+            }
             context.task = Some(task);
         }
         Ok((item, context))
+    }
+
+    /// Reads a task into memory; one that is not there as well.
+    pub(super) fn hold(&mut self, id: &TaskId) -> Result<(), StoreError> {
+        let held = match log::task(self.conn, id)? {
+            None => Held { hashes: Some(Vec::new()), ..Held::default() },
+            Some((item, task)) => Held {
+                item,
+                stored: Some(task.revision),
+                task: Some(task),
+                hashes: log::hashes(self.conn, item, HASHES)?,
+                ..Held::default()
+            },
+        };
+        self.tasks.insert(id.clone(), held);
+        Ok(())
+    }
+
+    /// Whether a message is sure to repeat or contradict nothing stored, so that only its task need be known.
+    fn is_news(&self, request: &Request, id: &TaskId) -> bool {
+        let Command::Admit(admit) = &request.command else { return false };
+        let (Ok(envelope), Some(held)) = (&admit.message, self.tasks.get(id)) else { return false };
+        let by_intent = rows::intent_hash(envelope.kind.class(), &envelope.idempotency_key);
+        envelope.effect.is_none() && held.lacks([by_intent, rows::message_hash(&envelope.message_id)])
     }
 
     fn load_more(

@@ -9,7 +9,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Head, Record};
 use crate::domain::task::Task;
 use crate::store::remembered::Remembered;
-use crate::store::rows::{OUTCOMES, decode, message_hash};
+use crate::store::rows::message_hash;
 use crate::store::{Sequenced, StoreError, StoreHead};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
@@ -57,24 +57,73 @@ pub(super) fn number_of(conn: &Connection, id: &TaskId) -> Result<Option<i64>, S
         .map_err(failed)
 }
 
-/// Everything of a submission but what it said, in this order; `e.body` is the event that says it.
-const SUBMISSION: &str = "SELECT m.arrival, m.outcome, m.applied, m.duplicates, a.approval_id, e.body \
-     FROM message m JOIN event e ON e.seq = m.seq LEFT JOIN approval a ON a.sequence = m.judged_by ";
+/// A task's id by its number.
+pub(super) fn name_of(conn: &Connection, item: i64) -> Result<Option<TaskId>, StoreError> {
+    conn.prepare_cached("SELECT task_id FROM task WHERE id = ?1")
+        .and_then(|mut s| s.query_row([item], |r| r.get(0)).optional())
+        .map(|id: Option<String>| id.map(TaskId))
+        .map_err(failed)
+}
+
+/// Every hash that finds a delivery of a task; `None` where they are more than `most`.
+pub(super) fn hashes(conn: &Connection, item: i64, most: usize) -> Result<Option<Vec<i64>>, StoreError> {
+    let mut find = conn
+        .prepare_cached("SELECT key FROM thread WHERE item = ?1 AND kind = 2 LIMIT ?2")
+        .map_err(failed)?;
+    let found = find.query_map(params![item, bound(most + 1)], |r| r.get(0)).map_err(failed)?;
+    let found: Vec<i64> = found.collect::<Result<_, _>>().map_err(failed)?;
+    Ok((found.len() <= most).then_some(found))
+}
+
+/// An event of a task at its place in the log.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub seq: u64,
+    pub item: i64,
+    pub task_id: Option<String>,
+    pub event: Event,
+}
+
+/// The events of tasks from a place in the log on.
+pub(super) fn places_from(conn: &Connection, first: u64) -> Result<Vec<Place>, StoreError> {
+    let mut find = conn
+        .prepare_cached(
+            "SELECT seq, item, task_id, body FROM event WHERE seq >= ?1 AND item > 0 ORDER BY seq",
+        )
+        .map_err(failed)?;
+    let mut rows = find.query([int(first)]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let seq: i64 = row.get(0).map_err(failed)?;
+        let body = row.get_ref(3).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+        found.push(Place {
+            seq: seq.unsigned_abs(),
+            item: row.get(1).map_err(failed)?,
+            task_id: row.get(2).map_err(failed)?,
+            event: serde_json::from_slice(body).map_err(|e| damaged("event", seq, e))?,
+        });
+    }
+    Ok(found)
+}
+
+/// Everything of a submission, in this order; `e.body` is the event that says what it said. The join goes from the
+/// thread on, whatever the engine thinks.
+const SUBMISSION: &str = "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), a.approval_id, e.body \
+     FROM thread t CROSS JOIN event e ON e.seq = t.seq \
+     LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key LEFT JOIN approval a ON a.sequence = m.judged_by ";
 
 fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
     let arrival: i64 = row.get(0).map_err(failed)?;
-    let body = row.get_ref(5).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
-    let wrong = |why: &str| damaged("message", arrival, why);
-    let submission =
-        delivery(body)?.and_then(|d| d.submission).ok_or_else(|| wrong("its event holds no submission"))?;
-    let outcome = decode(&OUTCOMES, row.get(1).map_err(failed)?).ok_or_else(|| wrong("unknown outcome"))?;
-    let duplicates: i64 = row.get(3).map_err(failed)?;
+    let body = row.get_ref(4).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+    let missing = || damaged("message", arrival, "its event holds no submission");
+    let delivery = delivery(body)?.ok_or_else(missing)?;
+    let duplicates: i64 = row.get(2).map_err(failed)?;
     Ok(Stored {
-        submission,
-        outcome,
-        applied: row.get(2).map_err(failed)?,
+        submission: delivery.submission.ok_or_else(missing)?,
+        outcome: delivery.outcome,
+        applied: row.get(1).map_err(failed)?,
         duplicates: duplicates.unsigned_abs(),
-        judged_by: row.get(4).map_err(failed)?,
+        judged_by: row.get(3).map_err(failed)?,
     })
 }
 
@@ -95,8 +144,9 @@ pub(super) fn submissions_of(
     let mut wanted = arrivals.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
-    let mut find =
-        conn.prepare_cached(&format!("{SUBMISSION} WHERE m.task = ?1 AND m.arrival = ?2")).map_err(failed)?;
+    let mut find = conn
+        .prepare_cached(&format!("{SUBMISSION} WHERE t.item = ?1 AND t.kind = 1 AND t.key = ?2"))
+        .map_err(failed)?;
     let mut found = Vec::with_capacity(wanted.len());
     for arrival in wanted {
         let mut rows = find.query(params![task, int(arrival)]).map_err(failed)?;
@@ -125,16 +175,16 @@ pub(super) fn submissions(
 
 /// The statement behind [`submissions`], for the test of its plan.
 pub(super) fn submissions_sql() -> String {
-    format!("{SUBMISSION} WHERE m.task = ?1 AND m.arrival > ?2 ORDER BY m.arrival LIMIT ?3")
+    format!("{SUBMISSION} WHERE t.item = ?1 AND t.kind = 1 AND t.key > ?2 ORDER BY t.key LIMIT ?3")
 }
+
+/// The statement behind [`probe`], for the test that values do not have it planned anew.
+pub(super) const PROBE: &str = "SELECT e.body FROM thread t CROSS JOIN event e ON e.seq = t.seq \
+     WHERE t.item = ?1 AND t.kind = 2 AND t.key = ?2";
 
 /// The deliveries that a hash finds: distinct submissions, and repeats under another message id.
 pub(super) fn probe(conn: &Connection, task: i64, hash: i64) -> Result<Vec<Delivery>, StoreError> {
-    let mut find = conn
-        .prepare_cached(
-            "SELECT e.body FROM probe p JOIN event e ON e.seq = p.seq WHERE p.task = ?1 AND p.hash = ?2",
-        )
-        .map_err(failed)?;
+    let mut find = conn.prepare_cached(PROBE).map_err(failed)?;
     let mut rows = find.query(params![task, hash]).map_err(failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
@@ -225,11 +275,7 @@ pub(super) fn last_seq(conn: &Connection) -> Result<u64, StoreError> {
 
 /// What only this event at this place has.
 pub(super) fn event_digest(seq: u64, item: i64, body: &[u8]) -> Digest {
-    let mut bytes = Vec::with_capacity(body.len() + 16);
-    bytes.extend_from_slice(&seq.to_be_bytes());
-    bytes.extend_from_slice(&item.to_be_bytes());
-    bytes.extend_from_slice(body);
-    Digest::of_bytes(&bytes)
+    Digest::of_parts(&[&seq.to_be_bytes(), &item.to_be_bytes(), body])
 }
 
 fn digest_at(conn: &Connection, seq: u64) -> Result<Option<Digest>, StoreError> {
@@ -280,7 +326,8 @@ pub(super) fn events(
 ) -> Result<Vec<Event>, StoreError> {
     let mut find = conn
         .prepare_cached(
-            "SELECT seq, body FROM event WHERE item = ?1 AND revision > ?2 ORDER BY revision LIMIT ?3",
+            "SELECT e.seq, e.body FROM thread t CROSS JOIN event e ON e.seq = t.seq \
+             WHERE t.item = ?1 AND t.kind = 0 AND t.key > ?2 ORDER BY t.key LIMIT ?3",
         )
         .map_err(failed)?;
     let mut rows = find.query(params![task, int(after), bound(limit)]).map_err(failed)?;
@@ -295,11 +342,14 @@ pub(super) fn events(
 
 /// The exact bytes of a submission's envelope.
 pub(super) fn envelope(conn: &Connection, task: i64, arrival: u64) -> Result<Option<Arc<[u8]>>, StoreError> {
-    conn.prepare_cached("SELECT envelope FROM message WHERE task = ?1 AND arrival = ?2")
-        .and_then(|mut s| {
-            s.query_row(params![task, int(arrival)], |r| Ok(Arc::from(r.get_ref(0)?.as_blob()?))).optional()
-        })
-        .map_err(failed)
+    conn.prepare_cached(
+        "SELECT e.envelope FROM thread t CROSS JOIN event e ON e.seq = t.seq \
+         WHERE t.item = ?1 AND t.kind = 1 AND t.key = ?2",
+    )
+    .and_then(|mut s| {
+        s.query_row(params![task, int(arrival)], |r| Ok(Arc::from(r.get_ref(0)?.as_blob()?))).optional()
+    })
+    .map_err(failed)
 }
 
 fn sequenced(row: &Row<'_>) -> rusqlite::Result<Sequenced> {

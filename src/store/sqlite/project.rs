@@ -1,18 +1,19 @@
-//! Brings a task's rows up to the task, each guarded by the revision it was read at, writing only what differs.
+//! Brings a task's tables up to the log: right after its events, or a moment later, and then from the log where need be.
 
 use super::connect::{damaged, failed};
-use super::log::int;
-use super::schema;
+use super::log::{self, Place, int};
 use super::write::Batch;
+use super::{schema, thread};
 use crate::domain::attention::{self, Attention};
 use crate::domain::command::Rules;
 use crate::domain::ids::TaskId;
-use crate::domain::task::Task;
+use crate::domain::task::{Task, evolve};
 use crate::store::StoreError;
 use crate::store::rows::{self, Columns};
 use rusqlite::{Connection, params};
+use std::collections::HashMap;
 
-/// How a task's projections stand before a transaction changes them.
+/// How a task's tables stand while they are behind it.
 #[derive(Debug)]
 pub(super) struct Before {
     columns: Option<Columns>,
@@ -21,7 +22,27 @@ pub(super) struct Before {
 }
 
 impl Batch<'_> {
-    pub(super) fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
+    /// Notes the events of a task, for a rule that must find them; the rest follows before the commit.
+    pub(super) fn note_events(&mut self, id: &TaskId) -> Result<(), StoreError> {
+        if self.add_events(id)? {
+            self.tasks.is_partly_up(id);
+        }
+        Ok(())
+    }
+
+    fn add_events(&mut self, id: &TaskId) -> Result<bool, StoreError> {
+        let events = self.tasks.take_events(id);
+        let item = self.tasks.get(id).map_or(0, |h| h.item);
+        for (seq, event) in &events {
+            thread::add(self.conn, item, *seq, event)?;
+        }
+        fail::fail_point!("store-wrote-thread");
+        Ok(!events.is_empty())
+    }
+
+    /// Brings the tables of one task up to the log.
+    fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
+        self.add_events(id)?;
         let Some(held) = self.tasks.get_mut(id) else { return Ok(()) };
         let (Some(task), Some(before)) = (held.task.as_ref(), held.before.take()) else { return Ok(()) };
         let (conn, item) = (self.conn, held.item);
@@ -47,6 +68,81 @@ impl Batch<'_> {
         before.project(conn, item, task, self.rules)?;
         fail::fail_point!("store-wrote-projections");
         held.stored = Some(task.revision);
+        Ok(())
+    }
+
+    /// Brings the tables of those tasks up to the log that are so in part.
+    pub(super) fn finish_partly_up(&mut self) -> Result<(), StoreError> {
+        for id in self.tasks.take_partly_up() {
+            self.project(&id)?;
+        }
+        Ok(())
+    }
+
+    /// Brings the tables of every task up to the log.
+    pub(super) fn bring_up(&mut self) -> Result<(), StoreError> {
+        for id in self.tasks.take_all_behind() {
+            self.project(&id)?;
+        }
+        if self.counters.behind_from == 0 {
+            return Ok(());
+        }
+        fail::fail_point!("store-bringing-up");
+        self.counters.behind_from = 0;
+        schema::set_behind_from(self.conn, 0)
+    }
+
+    /// Notes from which event on the tables may be behind; the note stands until all are brought up.
+    pub(super) fn leave_behind(&mut self) -> Result<(), StoreError> {
+        if self.counters.behind_from > 0 {
+            return Ok(());
+        }
+        // Before this transaction all were up to the log.
+        self.counters.behind_from = self.began + 1;
+        schema::set_behind_from(self.conn, self.counters.behind_from)?;
+        fail::fail_point!("store-left-behind");
+        Ok(())
+    }
+
+    /// Reads from the log what the tables are behind by, where another process or a crash left it so.
+    pub(super) fn replay(&mut self) -> Result<(), StoreError> {
+        if self.tasks.whole {
+            return Ok(());
+        }
+        self.tasks.whole = true;
+        if self.counters.behind_from == 0 {
+            return Ok(());
+        }
+        let mut names = HashMap::new();
+        for place in log::places_from(self.conn, self.counters.behind_from)? {
+            self.replay_one(place, &mut names)?;
+        }
+        Ok(())
+    }
+
+    fn replay_one(&mut self, place: Place, names: &mut HashMap<i64, TaskId>) -> Result<(), StoreError> {
+        let Place { seq, item, task_id, event } = place;
+        let id = match (task_id, names.get(&item)) {
+            (Some(id), _) => TaskId(id),
+            (None, Some(id)) => id.clone(),
+            (None, None) => log::name_of(self.conn, item)?
+                .ok_or_else(|| damaged("event", seq, "is of a task that has no name"))?,
+        };
+        names.insert(item, id.clone());
+        if self.tasks.get(&id).is_none() {
+            self.hold(&id)?;
+        }
+        let task = self.tasks.get_mut(&id).and_then(|h| h.task.take());
+        if task.as_ref().is_some_and(|t| t.revision >= event.revision) {
+            // Its tables were brought up to here by themselves.
+            self.put_back(Some(id), task);
+            return Ok(());
+        }
+        let before = Before::of(task.as_ref(), self.rules);
+        let next = evolve(task, &id, &event).filter(|t| t.revision == event.revision);
+        let next = next.ok_or_else(|| damaged("event", seq, "does not go on from its task's last"))?;
+        self.counters.tasks = self.counters.tasks.max(item);
+        self.tasks.keep(item, next, vec![(seq, event)], || before);
         Ok(())
     }
 }

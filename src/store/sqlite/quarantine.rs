@@ -209,7 +209,7 @@ impl Batch<'_> {
             .map_err(failed)?;
         fail::fail_point!("store-wrote-quarantine");
         let change = Change::Opened { at: request.now, reason: fault.reason, bytes_digest };
-        self.append(-int(number), 1, &change)?;
+        self.append(-int(number), 1, None, &change, None)?;
         self.describe_entry(int(number))?;
         let attention = Attention {
             reason: Reason::Stuck,
@@ -263,7 +263,7 @@ impl Batch<'_> {
             Some(reason) => Change::Dropped { at, by, reason },
             None => Change::Readmitted { at, by },
         };
-        self.append(-number, 2, &change)?;
+        self.append(-number, 2, None, &change, None)?;
         self.conn
             .prepare_cached("DELETE FROM docket WHERE item = ?1")
             .and_then(|mut s| s.execute([-number]))

@@ -1,7 +1,10 @@
 //! A few connections that only read, each used on a thread that may block.
 
 use super::connect::{self, failed};
+use super::queue::Queue;
+use super::schema;
 use super::shared::{Shared, lock};
+use super::writer::Job;
 use crate::store::StoreError;
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex};
@@ -14,15 +17,16 @@ const READERS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Readers {
     shared: Arc<Shared>,
+    writer: Arc<Queue>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
 impl Readers {
     /// Starts with one connection, so that reads go on where the file is taken away later.
-    pub(super) fn new(shared: Arc<Shared>) -> Result<Self, StoreError> {
+    pub(super) fn new(shared: Arc<Shared>, writer: Arc<Queue>) -> Result<Self, StoreError> {
         let first = connect::for_reading(&shared.path)?;
-        Ok(Readers { shared, idle: Mutex::new(vec![first]), permits: Semaphore::new(READERS) })
+        Ok(Readers { shared, writer, idle: Mutex::new(vec![first]), permits: Semaphore::new(READERS) })
     }
 
     /// Another connection, to the same file and no other that stands there now.
@@ -51,13 +55,23 @@ impl Readers {
             Some(conn) => conn,
             None => self.connect()?,
         };
-        let done = snapshot(&conn, read);
+        let done = self.bring_up(&conn).and_then(|()| snapshot(&conn, read));
         // A connection that failed may be what failed; the next read opens another.
         let sound = matches!(done, Ok(_) | Err(StoreError::BadCursor));
         if sound && !self.permits.is_closed() {
             lock(&self.idle).push(conn);
         }
         done
+    }
+
+    /// Has the tables brought up to the log where they are behind it, so that all that was acknowledged before this
+    /// read is seen by it. Where that cannot be done (a full disk) they are read as they are: status tells that writing
+    /// fails.
+    fn bring_up(&self, conn: &Connection) -> Result<(), StoreError> {
+        if schema::behind_from(conn)? > 0 {
+            _ = self.writer.ask_blocking(|reply| Job::BringUp { reply });
+        }
+        Ok(())
     }
 
     /// Closes idle connections and refuses further reads.

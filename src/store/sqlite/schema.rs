@@ -70,8 +70,11 @@ fn step(conn: &Connection) -> Result<bool, StoreError> {
     if version == 0 {
         conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
         let id = uuid::Uuid::now_v7().to_string();
-        conn.execute("INSERT INTO meta(key, value) VALUES ('store_id', ?1), ('epoch', 1)", [id])
-            .map_err(failed)?;
+        conn.execute(
+            "INSERT INTO meta(key, value) VALUES ('store_id', ?1), ('epoch', 1), ('behind_from', 0)",
+            [id],
+        )
+        .map_err(failed)?;
     }
     conn.pragma_update(None, "user_version", version + 1).map_err(failed)?;
     fail::fail_point!("store-before-migration-commit");
@@ -92,6 +95,23 @@ pub(super) fn epoch(conn: &Connection) -> Result<u64, StoreError> {
         .and_then(|mut s| s.query_row([], |r| r.get(0)))
         .map_err(failed)?;
     Ok(epoch.unsigned_abs())
+}
+
+/// The first event whose task's tables may be behind the log; 0 where none is.
+pub(super) fn behind_from(conn: &Connection) -> Result<u64, StoreError> {
+    let first: i64 = conn
+        .prepare_cached("SELECT value FROM meta WHERE key = 'behind_from'")
+        .and_then(|mut s| s.query_row([], |r| r.get(0)))
+        .map_err(failed)?;
+    Ok(first.unsigned_abs())
+}
+
+/// Notes it.
+pub(super) fn set_behind_from(conn: &Connection, first: u64) -> Result<(), StoreError> {
+    conn.prepare_cached("UPDATE meta SET value = ?1 WHERE key = 'behind_from'")
+        .and_then(|mut s| s.execute([super::log::int(first)]))
+        .map(|_| ())
+        .map_err(failed)
 }
 
 /// Makes the docket anew where it was made under other thresholds.

@@ -109,7 +109,7 @@ fn submissions_in_arrival_order_cost_one_index_range() {
     let sql = Sql { text: log::submissions_sql(), values: vec![1.into(), 0.into(), 50.into()] };
     let plan = plan(&conn, &sql);
     assert!(plan.iter().all(|s| s.starts_with("SEARCH")), "{plan:#?}");
-    assert!(plan[0].contains("message_by_arrival (task=? AND arrival>?)"), "{plan:#?}");
+    assert!(plan[0].contains("PRIMARY KEY (item=? AND kind=? AND key>?)"), "{plan:#?}");
 }
 
 #[test]
@@ -137,8 +137,7 @@ fn commits_wait_for_the_disk() {
 fn binding_values_does_not_plan_anew() {
     let (dir, _store, _conn) = store();
     let conn = connect::for_writing(&dir.path().join("store.db"), Duration::ZERO).unwrap();
-    let sql = "SELECT e.body FROM probe p JOIN event e ON e.seq = p.seq WHERE p.task = ?1 AND p.hash = ?2";
-    let mut stmt = conn.prepare(sql).unwrap();
+    let mut stmt = conn.prepare(log::PROBE).unwrap();
     for n in 0..5_i64 {
         assert!(!stmt.exists([n, n << 40]).unwrap());
     }

@@ -1,24 +1,23 @@
 //! One transaction's work: loads what each request needs, asks the rules, and writes what they say.
 
-use super::connect::{damaged, failed};
+use super::connect::failed;
+use super::held::Tasks;
 use super::log::{self, int};
 use super::project::Before;
 use super::{quarantine, schema};
 use crate::domain::command::{
-    Admit, Admitted, Command, Context, Recorded, Reply, Request, Rules, Stored, Verdict, handle,
+    Admit, Admitted, Command, Context, Recorded, Reply, Request, Rules, Verdict, handle,
 };
 use crate::domain::digest::Digest;
 use crate::domain::envelope::Fault;
-use crate::domain::event::{CommittedEffect, Decided, Delivery, Event, Outcome, What};
+use crate::domain::event::What;
 use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::ledger::{Head, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
-use crate::store::rows::{self, OUTCOMES, code};
 use crate::store::{Answer, StoreError};
 use rusqlite::{Connection, params};
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// What the writer knows of the store without asking: the last number of everything.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +28,8 @@ pub(super) struct Counters {
     pub tasks: i64,
     pub entries: u64,
     pub ledger: Head,
+    /// The first event whose task's tables may be behind; 0 where none is.
+    pub behind_from: u64,
 }
 
 impl Counters {
@@ -47,25 +48,10 @@ impl Counters {
             tasks: last("SELECT max(id) FROM task")?,
             entries: last("SELECT max(number) FROM quarantine")?.unsigned_abs(),
             ledger: head.ledger,
+            behind_from: schema::behind_from(conn)?,
         })
     }
 }
-
-/// A task the writer holds in memory.
-#[derive(Debug)]
-pub(super) struct Held {
-    /// Its number; 0 for a task that is not there.
-    pub item: i64,
-    /// The task, but while a rule looks at it.
-    pub task: Option<Task>,
-    /// The revision of the stored snapshot; `None` before the first.
-    pub stored: Option<u64>,
-    /// How the stored projections stand, once the task was changed in this transaction.
-    pub before: Option<Box<Before>>,
-}
-
-/// Tasks by id, as the writer last saw or left them.
-pub(super) type Tasks = HashMap<TaskId, Held>;
 
 /// One transaction at work.
 pub(super) struct Batch<'a> {
@@ -73,7 +59,8 @@ pub(super) struct Batch<'a> {
     pub rules: &'a Rules,
     pub counters: &'a mut Counters,
     pub tasks: &'a mut Tasks,
-    changed: Vec<TaskId>,
+    /// How many events there were before it.
+    pub began: u64,
     last: Option<(u64, i64, Vec<u8>)>,
     pub buffer: Vec<u8>,
 }
@@ -85,7 +72,8 @@ impl<'a> Batch<'a> {
         counters: &'a mut Counters,
         tasks: &'a mut Tasks,
     ) -> Self {
-        Batch { conn, rules, counters, tasks, changed: Vec::new(), last: None, buffer: Vec::new() }
+        let began = counters.events;
+        Batch { conn, rules, counters, tasks, began, last: None, buffer: Vec::new() }
     }
 
     /// Answers one request, writing all that follows from it but its task's own row.
@@ -201,7 +189,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Appends the events of a verdict with their side tables, and keeps the task for [`Batch::finish`].
+    /// Appends the events of a verdict, and keeps them and the task for [`Batch::finish`].
     fn record(
         &mut self,
         request: &Request,
@@ -216,23 +204,25 @@ impl<'a> Batch<'a> {
         } else {
             item
         };
-        for event in &events {
-            let seq = self.append(item, event.revision, event)?;
+        let envelope = match &request.command {
+            Command::Admit(admit) => admit.message.as_ref().ok().map(|e| &*e.raw),
+            _ => None,
+        };
+        let mut numbered = Vec::with_capacity(events.len());
+        for event in events {
+            let begins = matches!(event.what, What::Created { .. }).then_some(&task.task_id);
+            let stores = matches!(&event.what, What::Delivered(d) if d.submission.is_some());
+            let envelope = envelope.filter(|_| stores);
+            let seq = self.append(item, event.revision, begins, &event, envelope)?;
             fail::fail_point!("store-wrote-event");
-            self.side_tables(request, item, seq, event, &context.same_message_id)?;
+            numbered.push((seq, event));
         }
         if let Some((record, body_digest)) = record {
             self.approve(request, item, &record, &body_digest)?;
         }
-        let id = task.task_id.clone();
-        let held =
-            self.tasks.entry(id.clone()).or_insert(Held { item, task: None, stored: None, before: None });
-        held.item = item;
-        if held.before.is_none() {
-            held.before = Some(Box::new(Before::of(context.task.as_ref(), self.rules)));
-            self.changed.push(id);
-        }
-        held.task = Some(task);
+        let rules = self.rules;
+        let before = || Before::of(context.task.as_ref(), rules);
+        self.tasks.keep(item, task, numbered, before);
         Ok(reply)
     }
 
@@ -241,7 +231,9 @@ impl<'a> Batch<'a> {
         &mut self,
         item: i64,
         revision: u64,
+        begins: Option<&TaskId>,
         body: &T,
+        envelope: Option<&[u8]>,
     ) -> Result<u64, StoreError> {
         self.counters.events += 1;
         let seq = self.counters.events;
@@ -249,117 +241,18 @@ impl<'a> Batch<'a> {
         serde_json::to_writer(&mut self.buffer, body)
             .map_err(|e| StoreError::Failed(format!("an event cannot be written: {e}")))?;
         self.conn
-            .prepare_cached("INSERT INTO event(seq, item, revision, body) VALUES (?1, ?2, ?3, ?4)")
-            .and_then(|mut s| s.execute(params![int(seq), item, int(revision), self.buffer]))
+            .prepare_cached(
+                "INSERT INTO event(seq, item, revision, task_id, body, envelope) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )
+            .and_then(|mut s| {
+                let task_id = begins.map(TaskId::as_str);
+                s.execute(params![int(seq), item, int(revision), task_id, self.buffer, envelope])
+            })
             .map_err(failed)?;
         let (at, of, bytes) = self.last.get_or_insert_with(Default::default);
         (*at, *of) = (seq, item);
         std::mem::swap(bytes, &mut self.buffer);
         Ok(seq)
-    }
-
-    fn side_tables(
-        &self,
-        request: &Request,
-        item: i64,
-        seq: u64,
-        event: &Event,
-        same_message_id: &[Stored],
-    ) -> Result<(), StoreError> {
-        match &event.what {
-            What::Delivered(delivery) => self.delivered(request, item, seq, delivery, same_message_id),
-            What::Applied { arrival, .. } => {
-                self.mark("UPDATE message SET applied = 1 WHERE task = ?1 AND arrival = ?2", item, *arrival)
-            }
-            What::Committed { effect, digest, scheme, common, arrival } => {
-                let done = CommittedEffect {
-                    effect: effect.clone(),
-                    digest: *digest,
-                    scheme: *scheme,
-                    common: *common,
-                    arrival: *arrival,
-                };
-                let body = serde_json::to_vec(&done).unwrap_or_default();
-                self.conn
-                    .prepare_cached("INSERT INTO effect(task, key, target, body) VALUES (?1, ?2, ?3, ?4)")
-                    .and_then(|mut s| s.execute(params![item, effect.key, effect.target, body]))
-                    .map_err(failed)?;
-                fail::fail_point!("store-wrote-effect");
-                Ok(())
-            }
-            What::Decided(decided) => self.judged(item, decided),
-            _ => Ok(()),
-        }
-    }
-
-    fn delivered(
-        &self,
-        request: &Request,
-        item: i64,
-        seq: u64,
-        delivery: &Delivery,
-        same_message_id: &[Stored],
-    ) -> Result<(), StoreError> {
-        let by_id = rows::message_hash(&delivery.message_id);
-        if let Some(submission) = &delivery.submission {
-            let envelope: &[u8] = match &request.command {
-                Command::Admit(admit) => admit.message.as_ref().map_or(&[], |e| &e.raw),
-                _ => &[],
-            };
-            let outcome = code::<Outcome>(&OUTCOMES, &delivery.outcome);
-            self.conn
-                .prepare_cached(
-                    "INSERT INTO message(seq, task, arrival, outcome, envelope) VALUES (?1, ?2, ?3, ?4, ?5)",
-                )
-                .and_then(|mut s| {
-                    s.execute(params![int(seq), item, int(delivery.arrival), outcome, envelope])
-                })
-                .map_err(failed)?;
-            fail::fail_point!("store-wrote-message");
-            let by_intent = rows::intent_hash(submission.class, &submission.idempotency_key);
-            self.conn
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO probe(task, hash, seq) VALUES (?1, ?2, ?4), (?1, ?3, ?4)",
-                )
-                .and_then(|mut s| s.execute(params![item, by_intent, by_id, int(seq)]))
-                .map_err(failed)?;
-            return Ok(());
-        }
-        let Some(first) = delivery.duplicate_of else { return Ok(()) };
-        self.mark(
-            "UPDATE message SET duplicates = duplicates + 1 WHERE task = ?1 AND arrival = ?2",
-            item,
-            first,
-        )?;
-        fail::fail_point!("store-counted-duplicate");
-        if same_message_id.iter().any(|s| s.submission.arrival == first) {
-            return Ok(());
-        }
-        self.conn
-            .prepare_cached("INSERT INTO probe(task, hash, seq) VALUES (?1, ?2, ?3)")
-            .and_then(|mut s| s.execute(params![item, by_id, int(seq)]))
-            .map(|_| ())
-            .map_err(failed)
-    }
-
-    fn mark(&self, sql: &str, item: i64, arrival: u64) -> Result<(), StoreError> {
-        let changed = self
-            .conn
-            .prepare_cached(sql)
-            .and_then(|mut s| s.execute(params![item, int(arrival)]))
-            .map_err(failed)?;
-        if changed == 1 { Ok(()) } else { Err(damaged("message", arrival, "is not stored")) }
-    }
-
-    fn judged(&self, item: i64, decided: &Decided) -> Result<(), StoreError> {
-        let mut mark = self
-            .conn
-            .prepare_cached("UPDATE message SET judged_by = ?3 WHERE task = ?1 AND arrival = ?2")
-            .map_err(failed)?;
-        for arrival in decided.candidates.iter().chain(&decided.held) {
-            mark.execute(params![item, int(*arrival), int(decided.sequence)]).map_err(failed)?;
-        }
-        Ok(())
     }
 
     fn approve(
@@ -407,10 +300,16 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Writes the rows of every task that changed, each guarded by the revision it was read at.
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
-        for id in std::mem::take(&mut self.changed) {
-            self.project(&id)?;
+    /// Ends the work of a transaction. Where `later`, the tables of tasks are left behind the log, and that is noted;
+    /// else all of them are brought up to it.
+    pub(super) fn finish(mut self, later: bool) -> Result<(), StoreError> {
+        if later {
+            self.finish_partly_up()?;
+        }
+        if later && self.tasks.pending() > 0 {
+            self.leave_behind()?;
+        } else {
+            self.bring_up()?;
         }
         if let Some((seq, item, body)) = &self.last {
             self.counters.last_event = Some(log::event_digest(*seq, *item, body));

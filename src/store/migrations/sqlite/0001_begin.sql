@@ -6,14 +6,29 @@ CREATE TABLE meta(
   value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The log: seq is the place in the feed, body the JSON of the event. Never updated, never deleted from.
+-- The log, and all that is written before an answer: seq is the place in the feed, body the JSON of the event, task_id
+-- the task's own name at its first event, envelope the message as it arrived where the event stores one. Never updated,
+-- never deleted from. Every table on tasks below follows from it; where many messages come at once, those follow a
+-- moment later: from the event that meta's "behind_from" names on (0: none), they may not yet.
 CREATE TABLE event(
   seq      INTEGER PRIMARY KEY,
   item     INTEGER NOT NULL,
   revision INTEGER NOT NULL,
-  body     BLOB NOT NULL
+  task_id  TEXT,
+  body     BLOB NOT NULL,
+  envelope BLOB
 ) STRICT;
-CREATE UNIQUE INDEX event_by_item ON event(item, revision);
+
+-- Where a task's events are: one tree, so that what belongs to one task lies together. What key is depends on kind:
+-- 0 a revision; 1 the arrival of a distinct submission; 2 64 bits of the intent or message id of a delivery, whose
+-- event is to be compared exactly with.
+CREATE TABLE thread(
+  item INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  key  INTEGER NOT NULL,
+  seq  INTEGER NOT NULL,
+  PRIMARY KEY (item, kind, key, seq)
+) STRICT, WITHOUT ROWID;
 
 -- What filters and orders look at, narrow, so that a scan of all of it stays cheap; rewritten only where it changes.
 CREATE TABLE task(
@@ -66,25 +81,14 @@ CREATE TABLE docket(
 CREATE INDEX docket_by_since ON docket(since, item, until, reason, stuck);
 CREATE INDEX docket_by_reason ON docket(reason, since, item, until, stuck);
 
--- Distinct submissions: seq names the event that says what it said, envelope is as it arrived.
-CREATE TABLE message(
-  seq        INTEGER PRIMARY KEY,
+-- What became of a submission after it arrived; without a row, nothing.
+CREATE TABLE mark(
   task       INTEGER NOT NULL,
   arrival    INTEGER NOT NULL,
-  outcome    INTEGER NOT NULL,
   applied    INTEGER NOT NULL DEFAULT 0,
   duplicates INTEGER NOT NULL DEFAULT 0,
   judged_by  INTEGER,
-  envelope   BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX message_by_arrival ON message(task, arrival);
-
--- Finds submissions by intent and by message id: hash is 64 bits of either, seq the event to compare exactly with.
-CREATE TABLE probe(
-  task INTEGER NOT NULL,
-  hash INTEGER NOT NULL,
-  seq  INTEGER NOT NULL,
-  PRIMARY KEY (task, hash, seq)
+  PRIMARY KEY (task, arrival)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE effect(
