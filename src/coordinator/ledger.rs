@@ -5,10 +5,13 @@ use super::{Approval, Error, StoreError, mask};
 use crate::domain::actor::Operation;
 use crate::domain::digest::jcs_bytes_of;
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::{Chain, Pin, Problem, ProblemKind, Record, Report};
+use crate::domain::ledger::{Chain, LogProblem, LogReport, Pin, Problem, ProblemKind, Record, Report};
 use crate::store::{Sequenced, Store};
 
-/// Records read at once.
+/// The most problems of a log that are told.
+const MOST_PROBLEMS: usize = 100;
+
+/// Records, or tasks, read at once.
 const PAGE: usize = 256;
 
 impl<S: Store> Local<S> {
@@ -90,6 +93,35 @@ impl<S: Store> Local<S> {
             let broke = |_| StoreError::Failed("verification broke off".into());
             chain = walked.await.map_err(broke)?;
         }
+    }
+}
+
+impl<S: Store> Local<S> {
+    /// The ledger, and that all that is read follows from the log; for who sees only a part of it, the ledger alone:
+    /// nobody may learn of the rest from what is wrong with it.
+    pub(super) async fn verify_everything(&self, pins: Vec<Pin>) -> Result<Report, Error> {
+        self.sight.require(Operation::Inspect)?;
+        if !self.sight.sees_all() {
+            return self.verify_ledger(pins).await;
+        }
+        let through = self.store.status().await?.head.events;
+        let mut report = self.verify_ledger(pins).await?;
+        let mut log = LogReport::default();
+        let mut after = Some(0);
+        while let Some(from) = after {
+            let page = self.store.check(from, through, PAGE).await?;
+            (log.tasks, log.events) = (log.tasks + page.tasks, log.events + page.events);
+            let room = MOST_PROBLEMS.saturating_sub(log.problems.len());
+            log.problems.extend(page.findings.into_iter().take(room));
+            after = page.next;
+        }
+        if log.events != through && log.problems.len() < MOST_PROBLEMS {
+            let message = format!("{through} events were written, {} belong to something", log.events);
+            log.problems.push(LogProblem { at: "the log".into(), message });
+        }
+        report.ok &= log.problems.is_empty();
+        report.log = Some(log);
+        Ok(report)
     }
 }
 

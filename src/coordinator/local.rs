@@ -207,6 +207,10 @@ impl<S: Store> Coordinator for Local<S> {
         self.verify_ledger(pins).await
     }
 
+    async fn verify_everything(&self, pins: Vec<Pin>) -> Result<Report, Error> {
+        Local::verify_everything(self, pins).await
+    }
+
     async fn quarantine(&self, after: u64, limit: usize, settled_too: bool) -> Result<Vec<Entry>, Error> {
         self.entries(after, limit, settled_too).await
     }

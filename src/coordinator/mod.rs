@@ -99,6 +99,10 @@ pub trait Coordinator: Send + Sync + 'static {
     /// Verifies the whole ledger, against heads seen before.
     async fn verify(&self, pins: Vec<Pin>) -> Result<Report, Error>;
 
+    /// The same, and that everything that is read follows from the log: takes as long as the log is. For who sees
+    /// only a part of the tasks it is the ledger alone.
+    async fn verify_everything(&self, pins: Vec<Pin>) -> Result<Report, Error>;
+
     /// A page of quarantine entries, oldest first, after a number.
     async fn quarantine(&self, after: u64, limit: usize, settled_too: bool) -> Result<Vec<Entry>, Error>;
 

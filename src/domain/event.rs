@@ -2,7 +2,7 @@
 
 use super::decision::{Input, Resume};
 use super::digest::{Digest, Scheme};
-use super::envelope::{Body, Class, EffectName, MessageType, Request};
+use super::envelope::{Body, Class, EffectName, Envelope, MessageType, Payload, Request};
 use super::evidence::EvidenceRef;
 use super::failure::Failure;
 use super::ids::Timestamp;
@@ -329,6 +329,27 @@ pub struct Submission {
     /// For a held one, what its payload asks for, so that it can take effect later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_body: Option<Box<Body>>,
+}
+
+impl Submission {
+    /// Whether it says what an envelope says.
+    pub fn is_of(&self, e: &Envelope) -> bool {
+        let payload_ref = match &e.payload {
+            Payload::Inline(_) => None,
+            Payload::Ref(r) => Some(r),
+        };
+        self.message_id == e.message_id
+            && self.sender == e.sender
+            && self.recipient == e.recipient
+            && (self.kind, self.class) == (e.kind, e.kind.class())
+            && self.idempotency_key == e.idempotency_key
+            && (self.payload_digest, self.digest_scheme, self.common_digest) == (e.digest, e.scheme, e.common)
+            && self.payload_ref.as_ref() == payload_ref
+            && self.evidence_refs == e.evidence_refs
+            && (self.lease_version, self.attempt) == (e.lease_version, e.attempt)
+            && self.effect == e.effect
+            && self.created_at == e.created_at
+    }
 }
 
 /// A set of submissions of which at most one can stand.

@@ -4,7 +4,7 @@
 mod tests;
 mod verify;
 
-pub use verify::{Chain, Pin, Problem, ProblemKind, Report};
+pub use verify::{Chain, LogProblem, LogReport, Pin, Problem, ProblemKind, Report};
 
 use super::actor::{Principal, Role};
 use super::command::Stored;

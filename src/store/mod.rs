@@ -12,8 +12,8 @@ pub mod sqlite;
 pub use rows::{Listed, Of};
 
 pub use model::{
-    Acceptance, Change, Cursor, DocketRow, Entry, EntryState, Order, OrderKey, Page, PageRequest, Scope,
-    Sequenced, StoreHead, StoreStatus, Tallies, Tally,
+    Acceptance, Change, CheckPage, Cursor, DocketRow, Entry, EntryState, Order, OrderKey, Page, PageRequest,
+    Scope, Sequenced, StoreHead, StoreStatus, Tallies, Tally,
 };
 
 use crate::domain::command::{Reply, Request, Stored};
@@ -132,6 +132,10 @@ pub trait Store: Send + Sync + 'static {
         reason: &str,
         now: Timestamp,
     ) -> Result<Result<(), Refusal>, StoreError>;
+
+    /// Checks that what is read follows from the log, and the log from the messages it keeps: `limit` tasks after a
+    /// number, counting events up to `through`; the last page (the one without a next) checks what belongs to no task.
+    async fn check(&self, after: u64, through: u64, limit: usize) -> Result<CheckPage, StoreError>;
 
     /// Accepts a store whose head is not the remembered one, so that writes go on; kept with by whom and why.
     async fn accept_head(&self, acceptance: &Acceptance) -> Result<(), StoreError>;

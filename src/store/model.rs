@@ -5,7 +5,7 @@ use crate::domain::digest::Digest;
 use crate::domain::envelope::{Named, QuarantineReason};
 use crate::domain::event::Event;
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::ledger::Head;
+use crate::domain::ledger::{Head, LogProblem};
 use crate::domain::query::Query;
 use crate::domain::task::Task;
 use serde::{Deserialize, Serialize};
@@ -240,6 +240,19 @@ pub struct StoreStatus {
     pub mismatch: Option<String>,
     /// Why the last write failed, where it did and none succeeded since: disk full, I/O error.
     pub write_failure: Option<String>,
+}
+
+/// A page of checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckPage {
+    /// Tasks looked at.
+    pub tasks: u64,
+    /// Their events, as far as they were counted.
+    pub events: u64,
+    /// What does not follow from the log.
+    pub findings: Vec<LogProblem>,
+    /// Where the next page goes on; `None` after the last.
+    pub next: Option<u64>,
 }
 
 /// A person's acceptance of a head.

@@ -1,6 +1,7 @@
 //! The embedded store: SQLite, one file, several processes.
 
 mod accept;
+mod check;
 mod checkpoint;
 mod connect;
 mod filter;
@@ -24,9 +25,10 @@ mod writer;
 
 use super::remembered::{Memory, Shelf, is_store_id};
 use super::{
-    Acceptance, Answer, Change, Cursor, DocketRow, Entry, Page, PageRequest, Sequenced, Store, StoreError,
-    StoreStatus, Tallies,
+    Acceptance, Answer, Change, CheckPage, Cursor, DocketRow, Entry, Page, PageRequest, Sequenced, Store,
+    StoreError, StoreStatus, Tallies,
 };
+use crate::domain::attention::Thresholds;
 use crate::domain::command::{Request, Rules, Stored};
 use crate::domain::event::Event;
 use crate::domain::ids::{TaskId, Timestamp};
@@ -75,6 +77,7 @@ pub struct SqliteStore {
     readers: Arc<Readers>,
     watch: Watch,
     queue: Arc<Queue>,
+    thresholds: Thresholds,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -126,6 +129,7 @@ impl SqliteStore {
             identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
         let shared = Arc::new(Shared::new(path, store_id, identity, mismatch));
         let checkpoints = checkpoint::Checkpoints::start(&shared)?;
+        let thresholds = options.rules.thresholds.clone();
         let writer = Writer {
             conn: Some(checkpoints.connect(&shared, options.busy)?),
             shared: Arc::clone(&shared),
@@ -148,6 +152,7 @@ impl SqliteStore {
             watch: Watch::start(Arc::clone(&shared))?,
             shared,
             queue,
+            thresholds,
             writer: Mutex::new(Some(thread)),
         })
     }
@@ -347,6 +352,11 @@ impl Store for SqliteStore {
         };
         let (by, reason) = (by.to_owned(), reason.to_owned());
         self.queue.ask(|reply| Job::Drop { number, by, reason, now, reply }).await
+    }
+
+    async fn check(&self, after: u64, through: u64, limit: usize) -> Result<CheckPage, StoreError> {
+        let thresholds = self.thresholds.clone();
+        self.readers.read(move |conn| check::page(conn, &thresholds, after, through, limit)).await
     }
 
     async fn accept_head(&self, acceptance: &Acceptance) -> Result<(), StoreError> {

@@ -58,8 +58,8 @@ fn a_good_ledger_verifies() {
     let records = ledger();
     let head = record(&records[4]).record_digest;
     let report = verify(&records, &[Pin { sequence: 5, record_digest: head }]);
-    assert_eq!(report, Report { ok: true, records: 5, head: Some(head), problem: None });
-    assert_eq!(verify(&[], &[]), Report { ok: true, records: 0, head: None, problem: None });
+    assert_eq!(report, Report { ok: true, records: 5, head: Some(head), problem: None, log: None });
+    assert_eq!(verify(&[], &[]), Report { ok: true, records: 0, head: None, problem: None, log: None });
 }
 
 #[test]

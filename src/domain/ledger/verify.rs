@@ -53,6 +53,29 @@ pub struct Report {
     pub head: Option<Digest>,
     /// The first problem.
     pub problem: Option<Problem>,
+    /// The log and all that follows from it, where that was checked as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogReport>,
+}
+
+/// What the check of a whole store found beside its ledger: that what is read follows from the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogReport {
+    /// How many events were folded again.
+    pub events: u64,
+    /// Of how many tasks.
+    pub tasks: u64,
+    /// What does not fit, at most 100 of them.
+    pub problems: Vec<LogProblem>,
+}
+
+/// Something in a store that does not follow from its log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogProblem {
+    /// What it is about: a task, an entry.
+    pub at: String,
+    /// What is wrong with it.
+    pub message: String,
 }
 
 /// A head that was seen before, exported or remembered.
@@ -178,6 +201,12 @@ impl Chain {
                 message: format!("the ledger ends at {}, but record {} was seen", self.good, pin.sequence),
             });
         }
-        Report { ok: self.problem.is_none(), records: self.good, head: self.last, problem: self.problem }
+        Report {
+            ok: self.problem.is_none(),
+            records: self.good,
+            head: self.last,
+            problem: self.problem,
+            log: None,
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Loads what a rule needs to know for a command, and nothing more.
 
 use super::held::{HASHES, Held};
-use super::log;
 use super::write::Batch;
+use super::{check, log};
 use crate::domain::command::{Command, Context, Request};
 use crate::domain::envelope::EffectName;
 use crate::domain::ids::TaskId;
@@ -22,9 +22,12 @@ impl Batch<'_> {
             self.hold(id)?;
         }
         let news = self.is_news(request, id);
-        if !news {
+        match request.command {
+            // A decision is held against all that is stored of its task.
+            Command::Decide(_) => self.project(id)?,
             // What the rule asks of the tables must be there.
-            self.note_events(id)?;
+            _ if !news => self.note_events(id)?,
+            _ => {}
         }
         let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
         let mut context = Context { task, ..Context::default() };
@@ -79,6 +82,7 @@ impl Batch<'_> {
                 let p = &request.principal;
                 context.replay = log::replay(self.conn, &p.issuer, &p.subject, &decision.idempotency_key)?;
                 context.head = self.counters.ledger.clone();
+                check::before_a_decision(self.conn, item, &task.task_id)?;
                 let open = task.review.as_ref().map(|r| r.candidates()).unwrap_or_default();
                 let judged = task.judged.as_ref();
                 let before = judged.and_then(|j| j.review.as_ref()).map(|r| r.candidates());

@@ -41,7 +41,7 @@ impl Batch<'_> {
     }
 
     /// Brings the tables of one task up to the log.
-    fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
+    pub(super) fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
         self.add_events(id)?;
         let Some(held) = self.tasks.get_mut(id) else { return Ok(()) };
         let (Some(task), Some(before)) = (held.task.as_ref(), held.before.take()) else { return Ok(()) };

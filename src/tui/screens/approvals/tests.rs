@@ -73,7 +73,7 @@ fn answer(script: &mut Script, head: u64, report: &Report) {
 }
 
 fn good() -> Report {
-    Report { ok: true, records: 3, head: digest(3).parse().ok(), problem: None }
+    Report { ok: true, records: 3, head: digest(3).parse().ok(), problem: None, log: None }
 }
 
 #[test]
@@ -158,7 +158,8 @@ fn what_cannot_be_superseded_says_why_and_opens_nothing() {
 fn the_first_problem_is_named() {
     let problem =
         Problem { sequence: 2, kind: ProblemKind::Altered, message: "its content has another digest".into() };
-    let report = Report { ok: false, records: 1, head: digest(1).parse().ok(), problem: Some(problem) };
+    let report =
+        Report { ok: false, records: 1, head: digest(1).parse().ok(), problem: Some(problem), log: None };
     let mut script = Script::new(Approvals::new(None), 120, 24);
     answer(&mut script, 3, &report);
     script.keys("V");

@@ -1,0 +1,387 @@
+//! Checks that the tables follow from the log, and the log from the messages it keeps (contract section 1).
+
+use super::connect::{damaged, failed};
+use super::log::{self, int};
+use super::quarantine;
+use super::thread::Kind;
+use crate::domain::attention::{self, Attention, Reason, Stuck, Thresholds};
+use crate::domain::digest::Digest;
+use crate::domain::envelope::{Limits, parse};
+use crate::domain::event::{Delivery, Event, Submission, What};
+use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::ledger::LogProblem;
+use crate::domain::task::{Task, evolve};
+use crate::store::rows::{self, Columns, NEVER, decode};
+use crate::store::{CheckPage, StoreError};
+use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What became of a submission: applied, repeats, the number of the record that judged it.
+type Marks = BTreeMap<u64, (bool, u64, Option<u64>)>;
+
+/// What the log says of one task.
+#[derive(Default)]
+struct Told {
+    events: u64,
+    task: Option<Task>,
+    marks: Marks,
+    effects: u64,
+    /// Events found by their hashes, and by how many.
+    hashed: BTreeMap<u64, Vec<i64>>,
+    /// Records it says were made: number and digest.
+    records: BTreeMap<u64, Digest>,
+}
+
+/// A page of checks: tasks after a number, and after the last of them what belongs to no task.
+pub(super) fn page(
+    conn: &Connection,
+    thresholds: &Thresholds,
+    after: u64,
+    through: u64,
+    limit: usize,
+) -> Result<CheckPage, StoreError> {
+    let mut page = CheckPage::default();
+    let mut find = conn
+        .prepare_cached("SELECT id, task_id FROM task WHERE id > ?1 ORDER BY id LIMIT ?2")
+        .map_err(failed)?;
+    let found = find.query_map(params![int(after), log::bound(limit)], |r| Ok((r.get(0)?, r.get(1)?)));
+    let found: Vec<(i64, String)> = found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    for (item, id) in &found {
+        let id = TaskId(id.clone());
+        page.events += task(conn, *item, &id, Some(thresholds), through, &mut page.findings)?;
+        page.tasks += 1;
+    }
+    page.next = found.last().map(|(item, _)| item.unsigned_abs());
+    if page.next.is_none() {
+        rest(conn, through, &mut page)?;
+    }
+    Ok(page)
+}
+
+/// What a decision rests on: the log, the snapshot and the messages of its task. The first difference is the error.
+pub(super) fn before_a_decision(conn: &Connection, item: i64, id: &TaskId) -> Result<(), StoreError> {
+    let mut findings = Vec::new();
+    task(conn, item, id, None, u64::MAX, &mut findings)?;
+    match findings.into_iter().next() {
+        None => Ok(()),
+        Some(finding) => Err(StoreError::Damaged(format!("{}: {}", finding.at, finding.message))),
+    }
+}
+
+/// Checks one task; gives how many of its events are not later than `through`.
+fn task(
+    conn: &Connection,
+    item: i64,
+    id: &TaskId,
+    thresholds: Option<&Thresholds>,
+    through: u64,
+    findings: &mut Vec<LogProblem>,
+) -> Result<u64, StoreError> {
+    let mut say = |message: String| findings.push(LogProblem { at: format!("task {:?}", id.0), message });
+    let mut told = Told::default();
+    let mut counted = 0;
+    let mut find = conn
+        .prepare_cached(
+            "SELECT t.key, t.seq, e.item, e.revision, e.task_id, e.body, e.envelope FROM thread t \
+             LEFT JOIN event e ON e.seq = t.seq WHERE t.item = ?1 AND t.kind = ?2 ORDER BY t.key",
+        )
+        .map_err(failed)?;
+    let mut rows = find.query(params![item, Kind::Revision]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let place: (i64, i64, Option<i64>, Option<i64>) =
+            (|| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))().map_err(failed)?;
+        let (revision, seq) = (place.0.unsigned_abs(), place.1.unsigned_abs());
+        counted += u64::from(seq <= through);
+        let expected = told.events + 1;
+        if place != (int(expected), place.1, Some(item), Some(int(expected))) {
+            say(format!("event {seq} does not stand at revision {expected} (it says {revision})"));
+            return Ok(counted);
+        }
+        told.events = expected;
+        let name: Option<String> = row.get(4).map_err(failed)?;
+        if name.as_deref() != (expected == 1).then_some(id.as_str()) {
+            say(format!("event {seq} names the task {name:?}"));
+        }
+        let body = row.get_ref(5).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
+        let Ok(event) = serde_json::from_slice::<Event>(body) else {
+            say(format!("event {seq} cannot be read"));
+            return Ok(counted);
+        };
+        let envelope = row.get_ref(6).and_then(|b| Ok(b.as_blob_or_null()?)).map_err(failed)?;
+        if let Some(why) = told.take(id, seq, &event, envelope) {
+            say(format!("event {seq}: {why}"));
+            return Ok(counted);
+        }
+    }
+    drop(rows);
+    match &told.task {
+        None => say("it has no events".into()),
+        Some(task) => {
+            compare_task(conn, item, task, &mut say)?;
+            compare_thread(conn, item, &told, &mut say)?;
+            if let Some(thresholds) = thresholds {
+                compare_docket(conn, item, &attention::of(task, thresholds), &mut say)?;
+            }
+            compare_records(conn, item, &told, &mut say)?;
+        }
+    }
+    Ok(counted)
+}
+
+impl Told {
+    /// Folds an event; says why it cannot follow, or does not fit the message it keeps.
+    fn take(&mut self, id: &TaskId, seq: u64, event: &Event, envelope: Option<&[u8]>) -> Option<String> {
+        match &event.what {
+            What::Delivered(d) => {
+                if let Some(why) = self.delivered(id, seq, d, envelope) {
+                    return Some(why);
+                }
+            }
+            _ if envelope.is_some() => return Some("it keeps a message that it does not speak of".into()),
+            What::Applied { arrival, .. } => self.marks.entry(*arrival).or_default().0 = true,
+            What::Committed { .. } => self.effects += 1,
+            What::Decided(d) => {
+                for arrival in d.candidates.iter().chain(&d.held) {
+                    self.marks.entry(*arrival).or_default().2 = Some(d.sequence);
+                }
+                self.records.insert(d.sequence, d.record_digest);
+            }
+            _ => {}
+        }
+        let task = evolve(self.task.take(), id, event).filter(|t| t.revision == event.revision);
+        let follows = task.is_some();
+        self.task = task;
+        (!follows).then(|| "it does not go on from the one before".to_owned())
+    }
+
+    fn delivered(&mut self, id: &TaskId, seq: u64, d: &Delivery, envelope: Option<&[u8]>) -> Option<String> {
+        let by_id = rows::message_hash(&d.message_id);
+        match (&d.submission, envelope) {
+            (None, None) => {
+                let first = d.duplicate_of?;
+                self.marks.entry(first).or_default().1 += 1;
+                self.hashed.entry(seq).or_default().push(by_id);
+                None
+            }
+            (Some(said), Some(raw)) => {
+                self.marks.entry(d.arrival).or_default();
+                let by_intent = rows::intent_hash(said.class, &said.idempotency_key);
+                self.hashed.entry(seq).or_default().extend([by_id, by_intent]);
+                differs_from(said, id, raw)
+            }
+            (Some(_), None) => Some("the message it stores is gone".into()),
+            (None, Some(_)) => Some("it keeps a message that it does not speak of".into()),
+        }
+    }
+}
+
+/// How a submission differs from the message it was read from, its digest computed again from the stored bytes.
+fn differs_from(said: &Submission, id: &TaskId, raw: &[u8]) -> Option<String> {
+    // It was admitted under the limits of its time; what it says does not depend on them.
+    let limits = Limits {
+        envelope_bytes: usize::MAX,
+        id_bytes: usize::MAX,
+        evidence_refs: usize::MAX,
+        text_bytes: usize::MAX,
+        labels: usize::MAX,
+        schema_bytes: usize::MAX,
+        ..Limits::default()
+    };
+    match parse(Arc::from(raw), &limits, said.digest_scheme) {
+        Err(fault) => Some(format!("message #{} cannot be read: {}", said.arrival, fault.detail)),
+        Ok(e) if e.task_id == *id && said.is_of(&e) => None,
+        Ok(_) => Some(format!("message #{} is not what was recorded of it", said.arrival)),
+    }
+}
+
+fn compare_task(
+    conn: &Connection,
+    item: i64,
+    task: &Task,
+    say: &mut impl FnMut(String),
+) -> Result<(), StoreError> {
+    match log::task_numbered(conn, item) {
+        Ok(Some(stored)) if stored == *task => {}
+        Ok(None) => say("it has no snapshot".into()),
+        Ok(Some(_)) | Err(StoreError::Damaged(_)) => say("its snapshot is not what its log says".into()),
+        Err(e) => return Err(e),
+    }
+    let stored = conn
+        .prepare_cached(
+            "SELECT state, entered_at, urgency, deadline, candidates, decided, failure, agent, assigned, trace_id, \
+             (SELECT text FROM words WHERE item = id) FROM task WHERE id = ?1",
+        )
+        .and_then(|mut s| {
+            s.query_row([item], |r| {
+                let columns = Columns {
+                    state: r.get(0)?,
+                    entered_at: r.get(1)?,
+                    urgency: r.get(2)?,
+                    deadline: r.get(3)?,
+                    candidates: r.get(4)?,
+                    decided: r.get(5)?,
+                    failure: r.get(6)?,
+                    agent: r.get(7)?,
+                    assigned: r.get(8)?,
+                };
+                Ok((columns, r.get(9)?, r.get(10)?))
+            })
+        })
+        .map_err(failed)?;
+    if stored != (Columns::of(task), task.trace_id.clone(), Some(rows::words_of_task(task))) {
+        say("lists and filters see it otherwise than its log says".into());
+    }
+    let labels = conn
+        .prepare_cached("SELECT key, value FROM label WHERE task = ?1")
+        .and_then(|mut s| {
+            s.query_map([item], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<BTreeMap<String, String>, _>>()
+        })
+        .map_err(failed)?;
+    if labels != task.labels {
+        say("its labels are not those of its request".into());
+    }
+    Ok(())
+}
+
+fn compare_thread(
+    conn: &Connection,
+    item: i64,
+    told: &Told,
+    say: &mut impl FnMut(String),
+) -> Result<(), StoreError> {
+    let mut find = conn
+        .prepare_cached(
+            "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by FROM thread t \
+             LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.item = ?1 AND t.kind = ?2",
+        )
+        .map_err(failed)?;
+    let found = find.query_map(params![item, Kind::Arrival], |r| {
+        let arrival: i64 = r.get(0)?;
+        let (duplicates, judged): (i64, Option<i64>) = (r.get(2)?, r.get(3)?);
+        Ok((arrival.unsigned_abs(), (r.get(1)?, duplicates.unsigned_abs(), judged.map(i64::unsigned_abs))))
+    });
+    let marks: Marks = found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    if marks != told.marks {
+        say("what became of its messages is not what its log says".into());
+    }
+    let mut find =
+        conn.prepare_cached("SELECT key, seq FROM thread WHERE item = ?1 AND kind = ?2").map_err(failed)?;
+    let found = find.query_map(params![item, Kind::Hash], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
+    let found: Vec<(i64, i64)> = found.collect::<Result<_, _>>().map_err(failed)?;
+    let fits = |(key, seq): &(i64, i64)| {
+        told.hashed.get(&seq.unsigned_abs()).is_some_and(|hashes| hashes.contains(key))
+    };
+    // Each submission by both; a repeat by none where it came under a message id known before.
+    let needed = told
+        .hashed
+        .iter()
+        .filter(|(_, h)| h.len() == 2)
+        .flat_map(|(seq, h)| h.iter().map(|key| (*key, int(*seq))));
+    if !found.iter().all(fits) || !needed.into_iter().all(|row| found.contains(&row)) {
+        say("its messages cannot all be found by what they are".into());
+    }
+    let effects: i64 = conn
+        .prepare_cached("SELECT count(*) FROM effect WHERE task = ?1")
+        .and_then(|mut s| s.query_row([item], |r| r.get(0)))
+        .map_err(failed)?;
+    if effects.unsigned_abs() != told.effects {
+        say(format!("{effects} effects are stored, its log says {}", told.effects));
+    }
+    Ok(())
+}
+
+fn compare_docket(
+    conn: &Connection,
+    item: i64,
+    expected: &[Attention],
+    say: &mut impl FnMut(String),
+) -> Result<(), StoreError> {
+    let mut find = conn
+        .prepare_cached("SELECT since, until, reason, stuck FROM docket WHERE item = ?1 ORDER BY since")
+        .map_err(failed)?;
+    let found = find.query_map([item], |r| {
+        let (until, reason, stuck): (i64, i64, i64) = (r.get(1)?, r.get(2)?, r.get(3)?);
+        Ok(decode(&Reason::ALL, reason).map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck))))
+    });
+    let mut stored = Vec::new();
+    for row in found.map_err(failed)? {
+        let Some((since, until, reason, stuck)) = row.map_err(failed)? else {
+            return Err(damaged("docket row of item", item, "unknown reason"));
+        };
+        let until = (until != NEVER).then_some(Timestamp(until));
+        stored.push(Attention { reason, stuck, since: Timestamp(since.map_err(failed)?), until });
+    }
+    let mut expected = expected.to_vec();
+    expected.sort_by_key(|a| a.since);
+    if stored != expected {
+        say("the docket lists it otherwise than its log says".into());
+    }
+    Ok(())
+}
+
+fn compare_records(
+    conn: &Connection,
+    item: i64,
+    told: &Told,
+    say: &mut impl FnMut(String),
+) -> Result<(), StoreError> {
+    let mut find = conn
+        .prepare_cached("SELECT sequence, record_digest FROM approval WHERE task = ?1")
+        .map_err(failed)?;
+    let found = find.query_map([item], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, Vec<u8>>(1)?)));
+    let mut stored = BTreeMap::new();
+    for row in found.map_err(failed)? {
+        let (sequence, bytes) = row.map_err(failed)?;
+        stored.insert(sequence.unsigned_abs(), log::digest(&bytes)?);
+    }
+    if stored != told.records {
+        say("its approval records are not those that its log speaks of".into());
+    }
+    Ok(())
+}
+
+/// What belongs to no single task: quarantine entries, and that nothing was left over.
+fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), StoreError> {
+    let count = |sql: &str| -> Result<i64, StoreError> {
+        conn.prepare_cached(sql).and_then(|mut s| s.query_row([], |r| r.get(0))).map_err(failed)
+    };
+    let mut say = |at: String, message: String| page.findings.push(LogProblem { at, message });
+    let of_entries: i64 = conn
+        .prepare_cached("SELECT count(*) FROM event WHERE item < 0 AND seq <= ?1")
+        .and_then(|mut s| s.query_row([int(through)], |r| r.get(0)))
+        .map_err(failed)?;
+    page.events += of_entries.unsigned_abs();
+    for (at, sql) in [
+        ("snapshots", "SELECT count(*) FROM snapshot WHERE id NOT IN (SELECT id FROM task)"),
+        ("the docket", "SELECT count(*) FROM docket WHERE item > 0 AND item NOT IN (SELECT id FROM task)"),
+        ("approval records", "SELECT count(*) FROM approval WHERE task NOT IN (SELECT id FROM task)"),
+        (
+            "marks",
+            "SELECT count(*) FROM mark m WHERE NOT EXISTS \
+             (SELECT 1 FROM thread t WHERE t.item = m.task AND t.kind = 1 AND t.key = m.arrival)",
+        ),
+        (
+            "decision keys",
+            "SELECT (SELECT count(*) FROM approval) <> (SELECT count(*) FROM decision_key JOIN approval USING (sequence))",
+        ),
+    ] {
+        let strays = count(sql)?;
+        if strays != 0 {
+            say(at.to_owned(), format!("{strays} that fit nothing in the log"));
+        }
+    }
+    let mut after = 0;
+    loop {
+        let entries = quarantine::page(conn, after, log::PAGE, true)?;
+        let Some(last) = entries.last() else { return Ok(()) };
+        after = last.number;
+        for entry in &entries {
+            let bytes = quarantine::bytes(conn, int(entry.number))?.unwrap_or_default();
+            if Digest::of_bytes(&bytes) != entry.bytes_digest {
+                say(format!("quarantine entry {}", entry.id), "its bytes are not those that arrived".into());
+            }
+        }
+    }
+}
