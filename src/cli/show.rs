@@ -3,7 +3,7 @@
 use super::decided;
 use super::failure::Failure;
 use super::may;
-use super::output::{Out, age, counted};
+use super::output::{Out, age, counted, named};
 use super::read::arrival;
 use crate::coordinator::{Coordinator, Shown, Submitted};
 use crate::domain::event::{Event, Verification, What};
@@ -134,7 +134,8 @@ fn told(what: &What) -> (&'static str, String) {
         What::Delivered(d) => {
             let repeats = d.duplicate_of.map(|n| format!(", repeats #{n}")).unwrap_or_default();
             let kind = d.submission.as_ref().map(|s| format!(" {}", s.kind.as_str())).unwrap_or_default();
-            (d.outcome.as_str(), format!("#{} {} from {}{kind}{repeats}", d.arrival, d.message_id, d.sender))
+            let from = named(&d.sender);
+            (d.outcome.as_str(), format!("#{} {} from {from}{kind}{repeats}", d.arrival, d.message_id))
         }
         What::Moved { from, to, reason, executor, lease_version, .. } => {
             let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();
@@ -269,7 +270,7 @@ fn submission(side: &Submitted, shown: &Shown, problems: &Problems, out: &mut Ou
         "  #{}  {} from {}{yours}, untrusted, {}, received {} (claimed {})",
         s.arrival,
         s.kind.as_str(),
-        s.sender,
+        named(&s.sender),
         if side.deliveries == 1 { "1 delivery".into() } else { format!("{} deliveries", side.deliveries) },
         s.received_at,
         s.created_at
@@ -287,13 +288,18 @@ fn question(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     let q = &open.question;
     out.say("")?;
     let until = q.expires_at.map(|t| format!(", until {t}")).unwrap_or_default();
-    out.say(format!("question {}     {} asked by {}{until}", open.id, q.need.as_str(), open.asked_by))?;
+    out.say(format!(
+        "question {}     {} asked by {}{until}",
+        open.id,
+        q.need.as_str(),
+        named(&open.asked_by)
+    ))?;
     out.say_lines("  ", &q.prompt)?;
     for (name, text) in
         [("action", &q.action), ("scope", &q.scope), ("link", &q.link), ("resumes", &q.resume)]
     {
         if let Some(text) = text {
-            out.say(format!("  {name}: {text}"))?;
+            out.say(format!("  {name}: {}", named(text)))?;
         }
     }
     if let Some(schema) = &q.schema {
