@@ -1,5 +1,10 @@
 //! The index of `docs/faults.md` holds: every scenario is there, and each of its tests exists under the scenario's name.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its tools")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, also in its tools"
+)]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -8,9 +8,11 @@
     reason = "a test fails by panicking, also in its tools"
 )]
 
+#[cfg(test)]
 mod common;
 mod million;
 
+#[cfg(test)]
 #[path = "pty/faults.rs"]
 mod faults;
 
