@@ -427,3 +427,67 @@ fn sigtstp() {
     assert!(play.child.wait().unwrap().success());
     play.given_back();
 }
+
+/// A small file system, unmounted when the test ends.
+struct Small(PathBuf);
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// Fault 26 on the screen: with a full disk a decision is refused and says why, nothing is half stored, and when there
+/// is room again it goes through from the same dialog.
+#[test]
+#[cfg(target_os = "linux")]
+fn sqlite_disk_full() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = Small(dir.path().join("data"));
+    std::fs::create_dir_all(&small.0).unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+        .arg(&small.0)
+        .stderr(std::process::Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|s| s.success()) {
+        writeln!(std::io::stderr(), "skipped: a small file system needs root").unwrap();
+        return;
+    }
+    ingest(dir.path(), &conflict("T-1", json!({"n": 1}), json!({"n": 2})));
+    let ballast = small.0.join("ballast");
+    let mut play = Play::program_in(dir, &[]);
+    play.open_decision();
+    // Whatever room there is, to the last page.
+    let mut file = std::fs::File::create(&ballast).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+    while file.write_all(&[1; 1]).is_ok() {}
+    let content = serde_json::to_vec(&json!({"n": 2})).unwrap();
+    let digest = tribunal::domain::digest::digest(Default::default(), &content).unwrap().to_string();
+    let confirms = &digest["sha256:".len()..][..6];
+    play.keys(&format!("jjj \tthe disk was full\t\t{confirms}\x13"));
+    play.until_text("REFUSED, nothing was written: the disk is full");
+    assert_eq!(records(play.dir.path()), Vec::<Value>::new());
+    play.keys("\x1b");
+    play.until_text("difference 1 of 1");
+    play.keys("\x1b");
+    play.until_text("▌! needs review  T-1");
+    play.keys("r");
+    play.until_text("the last write failed: the disk is full");
+    std::fs::remove_file(&ballast).unwrap();
+    drop(file);
+    // The warning goes with the first write that succeeds; nobody has to start again for it.
+    play.keys("\r");
+    play.until_text("difference 1 of 1");
+    play.keys("d");
+    play.until_text("choose ready or cancel");
+    play.after_the_guard();
+    play.keys(&format!("jjj \t, then not\t\t{confirms}\x13"));
+    play.until_text("RECORDED: needs_review → ready");
+    assert!(!play.screen().contains("the last write failed"), "{}", play.screen());
+    let made = records(play.dir.path());
+    assert_eq!((made.len(), made[0]["reason"].as_str().unwrap()), (1, ", then not"));
+    assert_eq!(beside(play.dir.path(), &["verify"], b"").0, 0);
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+}
