@@ -108,7 +108,8 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(d)?;
-        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 date-time"))
+        Timestamp::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom("not an RFC 3339 date-time of the years 0000 to 9999"))
     }
 }
 

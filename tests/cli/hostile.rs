@@ -114,6 +114,19 @@ fn ansi_injection() {
     on_every_surface(&home, &hostile);
     let shown = home.run(&["show", &format!("T{hostile}")]).code(0).out;
     assert!(shown.contains("␛[31m␛[2J␛]52;c;QUFB␇"), "what was sent is shown, defused: {shown}");
+    // The log is read on terminals too.
+    for args in [
+        &["ingest", "in.jsonl"][..],
+        &["show", &hostile],
+        &["list", &hostile],
+        &["list", "--store", &hostile],
+    ] {
+        std::fs::write(home.path("in.jsonl"), lines(&hostile_envelopes(&hostile))).unwrap();
+        home.command(args).env("TRIBUNAL_LOG", "trace").output().unwrap();
+    }
+    let log = home.logs();
+    assert!(log.contains("a verb failed"), "there is a log: {log:?}");
+    harmless("the log", &log);
 }
 
 /// Fault 44: what reorders or hides is written out, and a name that imitates another says so.

@@ -47,14 +47,6 @@ fn run(home: &Home, args: &[&str]) -> Said {
     Said::of(command.output().unwrap())
 }
 
-fn logs(home: &Home) -> String {
-    let files = std::fs::read_dir(home.path("state")).unwrap().filter_map(|e| e.ok().map(|e| e.path()));
-    files
-        .filter(|p| p.extension().is_some_and(|x| x == "log"))
-        .map(|p| std::fs::read_to_string(p).unwrap())
-        .collect()
-}
-
 #[track_caller]
 fn free_of(places: &[&[&str]], what: &str, text: &str) {
     for place in places.iter().flat_map(|p| p.iter()) {
@@ -119,7 +111,7 @@ fn secret_redaction() {
     for one in &said {
         free_of(&[&MASKED, &SHOWN, &TOLD], "an error", &one.err);
     }
-    let log = logs(&home);
+    let log = home.logs();
     assert!(log.lines().count() > 10, "there is a log: {log:?}");
     free_of(&[&MASKED, &SHOWN, &TOLD], "the log", &log);
 }
@@ -137,7 +129,7 @@ fn secret_redaction_without_rules() {
     run(&home, &decide).code(0);
     let again = run(&home, &decide).code(4);
     let exported = run(&home, &["export"]).code(0).out;
-    let log = logs(&home);
+    let log = home.logs();
     for (what, text) in [("an error", &again.err), ("the export", &exported), ("the log", &log)] {
         free_of(&[&["payload", "goal", "label", "unknown", "quarantined"], &TOLD], what, text);
     }
@@ -148,5 +140,5 @@ fn secret_redaction_without_rules() {
         run(&home, &["decide", "T-9", "--ready", "--expect-version", &version, "--reason", &secret]).code(6);
     free_of(&[&["reason"]], "an error", &refused.err);
     assert_eq!(sides("T-9").len(), 2);
-    free_of(&[&["reason"]], "the log", &logs(&home));
+    free_of(&[&["reason"]], "the log", &home.logs());
 }
