@@ -149,9 +149,12 @@ impl Screen {
         }
         {
             let mut ours = ours();
-            // What was saved is saved again: whoever had the terminal meanwhile may have set it otherwise.
-            crossterm::terminal::disable_raw_mode()?;
-            crossterm::terminal::enable_raw_mode()?;
+            // Where it is as it was left it stays so: between the two calls, what is typed would be echoed. In the
+            // background they stop this process until the terminal is lent to it again.
+            if pause == Pause::Asked || !signal::is_as_left()? {
+                crossterm::terminal::disable_raw_mode()?;
+                crossterm::terminal::enable_raw_mode()?;
+            }
             *ours = true;
         }
         self.write(ENTER.as_bytes())?;

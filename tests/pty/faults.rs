@@ -338,6 +338,8 @@ fn hold_key_flood() {
     play.keys("\x1b\x1b");
     play.rest(Duration::from_millis(200));
     assert_eq!(records(play.dir.path()).len(), 1, "nothing of it was left in a queue");
+    let found = common::invariants::check_invariants(&play.dir.path().join("data/store.db"));
+    assert_eq!((found.records.len(), found.tasks.len()), (1, tasks));
 }
 
 /// Fault 59: two hundred sizes in a row, from nothing to very large, leave the draft and the terminal whole.

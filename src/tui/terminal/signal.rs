@@ -139,3 +139,11 @@ impl Pauses {
 pub(super) fn stop() -> io::Result<()> {
     Ok(rustix::process::kill_process(rustix::process::getpid(), Sent::STOP)?)
 }
+
+/// Whether the terminal is lent to this process and still in raw mode, as far as can be seen. A shell's own line editor
+/// leaves it in something like raw mode, too.
+pub(super) fn is_as_left() -> io::Result<bool> {
+    use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
+    let foreground = tcgetpgrp(io::stdin())? == rustix::process::getpgrp();
+    Ok(foreground && !tcgetattr(io::stdin())?.local_modes.intersects(LocalModes::ICANON | LocalModes::ECHO))
+}
