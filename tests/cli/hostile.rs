@@ -262,6 +262,11 @@ fn malformed_json() {
     let said = home.feed(&["ingest", "--json"], &lines(&bad)).code(6).lines();
     assert_eq!(said.len(), bad.len());
     assert!(said.iter().all(|l| l["outcome"] == "quarantined"));
+    let entries = home.run(&["quarantine", "list", "--json"]).code(0).lines();
+    for entry in &entries {
+        let (reason, detail) = (&entry["reason"], entry["detail"].as_str().unwrap());
+        assert!(*reason == "malformed" && detail.contains("byte "), "with the place: {entry}");
+    }
     assert_eq!(home.run(&["show", "T-1"]).code, 3, "no task came of it");
     assert_eq!(home.ingest(&[good])[0]["outcome"], "accepted");
 }

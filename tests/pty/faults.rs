@@ -377,6 +377,18 @@ fn sighup() {
     assert_eq!(beside(play.dir.path(), &["verify"], b"").0, 0);
 }
 
+/// Whatever signal ends it, a shell sees which one.
+#[test]
+fn the_exit_code_tells_the_signal() {
+    for (signal, code) in [("-TERM", 143), ("-INT", 130), ("-QUIT", 131)] {
+        let mut play = Play::program_in(one_conflict(), &[]);
+        play.until_text("▌! needs review  T-1");
+        play.signal(signal);
+        assert_eq!(play.child.wait().unwrap().exit_code(), code, "{signal}");
+        play.given_back();
+    }
+}
+
 /// Fault 59: stopped from outside, the terminal is as it was found; continued, everything is there, the draft too.
 #[test]
 #[cfg(target_os = "linux")]
