@@ -8,6 +8,9 @@ mod common;
 #[path = "cli/answers.rs"]
 mod answers;
 #[cfg(test)]
+#[path = "cli/chain.rs"]
+mod chain;
+#[cfg(test)]
 #[path = "cli/faults.rs"]
 mod faults;
 #[cfg(test)]
@@ -19,6 +22,12 @@ mod house;
 #[cfg(test)]
 #[path = "cli/ingest.rs"]
 mod ingest;
+#[cfg(test)]
+#[path = "cli/repeats.rs"]
+mod repeats;
+#[cfg(test)]
+#[path = "cli/secrets.rs"]
+mod secrets;
 #[cfg(test)]
 #[path = "cli/verbs.rs"]
 mod verbs;

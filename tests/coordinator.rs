@@ -19,6 +19,9 @@ mod masks;
 #[path = "coordinator/quarantine.rs"]
 mod quarantine;
 #[cfg(test)]
+#[path = "coordinator/races.rs"]
+mod races;
+#[cfg(test)]
 #[path = "coordinator/runtime.rs"]
 mod runtime;
 #[cfg(test)]
@@ -46,9 +49,9 @@ mod local {
     use super::{LocalHouse, common};
     suite! {
         decisions: checks_come_in_the_contracts_order, replay_comes_before_everything_that_changed,
-            already_decided_names_the_winner, a_candidate_that_arrives_meanwhile_refuses_the_decision,
+            already_decided_names_the_winner, decision_while_freezing,
             supersedes_while_ready_and_unclaimed_only, canceling_needs_no_side, decision_vs_timeout,
-            lease_expires_during_decision, clock_skew, a_late_answer_never_satisfies_a_newer_question,
+            lease_expires_during_decision, clock_skew, late_and_reordered_results, a_late_answer_never_satisfies_a_newer_question,
             approval_is_answered_yes_or_no, what_is_shown_is_what_is_signed, records_form_a_chain;
         runtime: every_transition, one_claim_wins, leases, effects_happen_once, a_gate_records_what_fails,
             an_expired_lease_makes_it_stuck_and_one_recovery_wins;

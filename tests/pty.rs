@@ -8,7 +8,13 @@
     reason = "a test fails by panicking, also in its tools"
 )]
 
+#[cfg(test)]
+mod common;
 mod million;
+
+#[cfg(test)]
+#[path = "pty/faults.rs"]
+mod faults;
 
 use std::io::{Read as _, Write as _};
 use std::num::NonZeroU16;
@@ -120,7 +126,11 @@ impl Play {
 
     /// The program itself, with these arguments and directories of its own.
     fn program(args: &[&str]) -> Play {
-        let dir = tempfile::tempdir().unwrap();
+        Play::program_in(tempfile::tempdir().unwrap(), args)
+    }
+
+    /// The same in a directory in which something is already.
+    fn program_in(dir: tempfile::TempDir, args: &[&str]) -> Play {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tribunal"));
         command.args(args);
         for (name, value) in own_directories(dir.path()) {
@@ -258,7 +268,9 @@ fn quitting_gives_the_terminal_back() {
 
 #[test]
 fn signals_end_it_and_give_the_terminal_back() {
-    for (signal, ended) in [("-TERM", "Terminated"), ("-HUP", "HungUp"), ("-INT", "Interrupted")] {
+    for (signal, ended) in
+        [("-TERM", "Terminated"), ("-HUP", "HungUp"), ("-INT", "Interrupted"), ("-QUIT", "Quit")]
+    {
         let mut play = Play::ready();
         play.signal(signal);
         assert_eq!(play.ended(), format!("Ok(By({ended}))"));
@@ -266,13 +278,15 @@ fn signals_end_it_and_give_the_terminal_back() {
     }
 }
 
+/// Fault 59: a panic in any thread gives the terminal back, says what happened and leaves a report.
 #[test]
-fn a_panic_gives_the_terminal_back_says_what_happened_and_leaves_a_report() {
+fn panic() {
     for (key, thread, message, ended) in [
         ("d", "thread child at", "asked to  [2Jpanic", "panicked"),
         ("r", "thread without a name at", "elsewhere", "Err(Panicked)"),
     ] {
-        let mut play = Play::ready();
+        let mut play = Play::start(&[("TRIBUNAL_TOKEN", "canary-4711")], &[]);
+        play.until_text("▌T-0");
         play.keys(key);
         assert_eq!(play.ended(), ended);
         play.given_back();
@@ -281,6 +295,7 @@ fn a_panic_gives_the_terminal_back_says_what_happened_and_leaves_a_report() {
         assert_eq!(reports.len(), 1);
         let report = std::fs::read_to_string(&reports[0]).unwrap();
         assert!(report.contains(message) && report.contains("tribunal 0.1.0"), "{report}");
+        assert!(!report.contains("canary-4711"), "nothing of the environment is in it");
         let seen = play.seen.0.lock().unwrap();
         let shown = seen.parser.screen().contents().replace('\n', "");
         assert!(shown.contains(thread) && shown.contains(message), "{shown}");

@@ -22,3 +22,7 @@ mod faults;
 #[cfg(test)]
 #[path = "store/crashes.rs"]
 mod crashes;
+
+#[cfg(test)]
+#[path = "store/migration.rs"]
+mod migration;

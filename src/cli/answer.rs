@@ -71,6 +71,7 @@ impl Answer {
             Some(id) => seen.question(c, id).await?,
             None => None,
         };
+        seen.not_expired(question.as_ref())?;
         let decision = Decision {
             decision: TaskState::Ready,
             expected_version: self.expect_version,

@@ -36,7 +36,7 @@ impl ConfigVerb {
             }
             ConfigVerb::Print => {
                 let mut config = Config::read(&file)?;
-                config.store = global.store.clone().or(config.store);
+                config.store = global.store.clone().or(config.store).map(|named| without_secrets(&named));
                 print(&config, out)
             }
             ConfigVerb::Paths => {
@@ -57,10 +57,39 @@ impl ConfigVerb {
     }
 }
 
+/// The address of a store without what lets one in: user, password and parameters. A path stays as it is.
+fn without_secrets(named: &str) -> String {
+    let Some((scheme, rest)) = named.split_once("://") else { return named.to_owned() };
+    let place = rest.split(['?', '#']).next().unwrap_or_default();
+    let hidden = if place.len() < rest.len() { "?…" } else { "" };
+    match place.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://[redacted]@{host}{hidden}"),
+        None => format!("{scheme}://{place}{hidden}"),
+    }
+}
+
 fn print(config: &Config, out: &mut Out) -> Result<(), Failure> {
     if out.is_json() {
         return out.json(config);
     }
     let text = toml::to_string(config).map_err(|e| Failure::Broken(e.into()))?;
     out.say_lines("", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_printed_without_what_lets_one_in() {
+        for (named, printed) in [
+            ("sqlite:/a/b@c.db?x", "sqlite:/a/b@c.db?x"),
+            ("postgres://u:p@ss@h:1,h:2/db", "postgres://[redacted]@h:1,h:2/db"),
+            ("postgres://h/db?password=p#f", "postgres://h/db?…"),
+            ("https://h", "https://h"),
+            ("://", "://"),
+        ] {
+            assert_eq!(without_secrets(named), printed);
+        }
+    }
 }

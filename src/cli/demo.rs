@@ -59,8 +59,9 @@ impl Demo {
         let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
             let left = terminal::show(settings, Arc::new(owned(&config, store))).await;
-            whereabouts(&place, messages, out)?;
-            return left;
+            // Where the terminal is gone nothing can be said, and why it went is what counts.
+            let told = whereabouts(&place, messages, out);
+            return left.and(told);
         }
         drop(store);
         if out.is_json() {

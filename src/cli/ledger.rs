@@ -8,6 +8,7 @@ use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Chain, Pin, Report};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -29,7 +30,7 @@ pub struct Verify {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Only records after this number
+    /// Only records after this number; the first line then says which record they follow
     #[arg(long, default_value_t = 0, value_name = "SEQ")]
     after: u64,
 }
@@ -96,8 +97,17 @@ impl Approvals {
 
 impl Verify {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
-        report(&c.verify(self.head).await?, out)
+        report(&c.verify(self.head).await?, None, out)
     }
+}
+
+/// The first line of a ledger's end: the record before it, which it does not hold. No record has these members.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Follows {
+    store_id: String,
+    after: u64,
+    record_digest: Digest,
 }
 
 /// Verifies an exported ledger without any store.
@@ -109,27 +119,47 @@ pub fn verify_file(file: &str, heads: &[Pin], out: &mut Out) -> Result<(), Failu
     };
     let mut input = BufReader::new(from);
     let mut chain = Chain::new(heads.iter().copied());
-    let mut line = Vec::new();
+    let (mut line, mut after, mut first) = (Vec::new(), None, true);
     loop {
         line.clear();
         let read = (&mut input).take(MOST).read_until(b'\n', &mut line).map_err(wrong)?;
         if read == 0 {
-            return report(&chain.finish(), out);
+            return report(&chain.finish(), after, out);
         }
         if read as u64 == MOST && line.last() != Some(&b'\n') {
             return Err(Failure::invalid("limit_exceeded", format!("a record has more than {MOST} bytes")));
         }
         let record = line.trim_ascii();
-        if !record.is_empty() {
-            chain.push(record);
+        if record.is_empty() {
+            continue;
         }
+        match serde_json::from_slice::<Follows>(record) {
+            Ok(head) if first => {
+                let before = Pin { sequence: head.after, record_digest: head.record_digest };
+                chain = chain.of_store(head.store_id).after(before);
+                after = Some(before);
+            }
+            _ => chain.push(record),
+        }
+        first = false;
     }
 }
 
-fn report(report: &Report, out: &mut Out) -> Result<(), Failure> {
+/// Tells what verification found; `after` is the record before the first one that was there to verify.
+fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Failure> {
+    let before = after.map_or(0, |a| a.sequence);
     if out.is_json() {
-        out.json(report)?;
+        let mut value = serde_json::to_value(report).map_err(|e| Failure::Broken(e.into()))?;
+        if let (Some(members), Some(a)) = (value.as_object_mut(), after) {
+            members
+                .insert("after".into(), json!({ "sequence": a.sequence, "record_digest": a.record_digest }));
+        }
+        out.json(&value)?;
     } else {
+        if let Some(a) = after {
+            out.say(format!("only what follows record {}:{}", a.sequence, a.record_digest))?;
+            out.say("that it stood there is not verified here: `--head` compares it")?;
+        }
         match (&report.problem, report.head) {
             (Some(problem), _) => {
                 out.say(format!("NOT as it was: {}", problem.message))?;
@@ -137,7 +167,7 @@ fn report(report: &Report, out: &mut Out) -> Result<(), Failure> {
             }
             (None, Some(head)) => {
                 out.say(format!("{}, every one as it was written", counted(report.records, "record")))?;
-                out.say(format!("head {}:{head}", report.records))?;
+                out.say(format!("head {}:{head}", before.saturating_add(report.records)))?;
             }
             (None, None) => out.say("no records yet")?,
         }
@@ -149,6 +179,15 @@ impl Export {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let mut after = self.after;
         let mut head = None;
+        if let Some(before) = after.checked_sub(1) {
+            let page = c.approvals(None, before, 1).await?;
+            let Some(last) = page.iter().map(|a| &a.record).find(|r| r.sequence == self.after) else {
+                return Err(Failure::invalid("no_such_record", format!("there is no record {after}")));
+            };
+            let follows =
+                Follows { store_id: last.store_id.clone(), after, record_digest: last.record_digest };
+            out.exact(&serde_json::to_vec(&follows).map_err(|e| Failure::Broken(e.into()))?)?;
+        }
         loop {
             let page = c.approvals(None, after, PAGE).await?;
             let Some(last) = page.last() else { break };

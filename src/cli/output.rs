@@ -3,7 +3,7 @@
 
 use super::failure::Failure;
 use crate::domain::ids::Timestamp;
-use crate::domain::text::{Revealed, cells, is_hidden, reveal, reveal_lines};
+use crate::domain::text::{Revealed, cells, is_hidden, mixed_script_warning, reveal, reveal_lines};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -138,6 +138,15 @@ pub fn json_safe(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(safe)
+}
+
+/// The name of somebody who is not trusted, or a link; says so where letters of several scripts stand side by side, as
+/// in one that imitates another.
+pub fn named(name: &str) -> String {
+    match mixed_script_warning(name) {
+        Some(found) => format!("{name} (mixed scripts! {found})"),
+        None => name.to_owned(),
+    }
 }
 
 /// A count with its noun, in the singular where it is one.

@@ -5,12 +5,15 @@
 //! from that record.
 
 use super::failure::Failure;
+use super::may;
 use crate::coordinator::{Coordinator, Shown};
+use crate::domain::attention::Stuck;
 use crate::domain::decision::Resume;
 use crate::domain::event::What;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::Interruption;
 use crate::domain::ledger::Record;
+use crate::domain::refusal::Refusal;
 use serde_json::Map;
 
 const PAGE: usize = 500;
@@ -69,6 +72,26 @@ impl Seen {
         }
     }
 
+    /// Refuses to answer a question that is past its time, before anything is said about the answer itself: when that
+    /// was, and what can be done.
+    pub fn not_expired(&self, question: Option<&Interruption>) -> Result<(), Failure> {
+        let (shown, open) = (&self.shown, self.shown.task.interruption.as_ref());
+        let void = shown.stuck == Some(Stuck::InterruptionExpired) && self.record.is_none();
+        let Some(question) = question.filter(|q| void && open.is_some_and(|open| open.id == q.id)) else {
+            return Ok(());
+        };
+        let at = question.question.expires_at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let cancels = may::commands(shown).into_iter().find(|command| command.contains(" --cancel "));
+        let cancel =
+            cancels.map(|command| format!("cancel the task with `{command}`, or ")).unwrap_or_default();
+        let asker = &question.asked_by;
+        let why = format!(
+            "question {} expired{at} and takes no answer: {cancel}have {asker} ask anew",
+            question.id
+        );
+        Err(Refusal::NotWaiting { state: shown.task.state, why: Some(why) }.into())
+    }
+
     /// The arrivals that `#4`, `4` or message ids stand for.
     pub async fn arrivals(&self, c: &dyn Coordinator, names: &[String]) -> Result<Vec<u64>, Failure> {
         let mut arrivals = Vec::with_capacity(names.len());
@@ -108,11 +131,7 @@ pub fn number(name: &str) -> Option<u64> {
 pub fn one_of(task: &TaskId, name: &str, found: &[u64]) -> Result<u64, Failure> {
     match found {
         [one] => Ok(*one),
-        [] => Err(crate::domain::refusal::Refusal::MessageNotFound {
-            task_id: task.0.clone(),
-            message: name.to_owned(),
-        }
-        .into()),
+        [] => Err(Refusal::MessageNotFound { task_id: task.0.clone(), message: name.to_owned() }.into()),
         several => {
             let listed: Vec<String> = several.iter().map(|a| format!("#{a}")).collect();
             let message = format!("message id {name} came as {}: name the arrival", listed.join(", "));

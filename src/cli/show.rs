@@ -3,14 +3,15 @@
 use super::decided;
 use super::failure::Failure;
 use super::may;
-use super::output::{Out, age, counted};
+use super::output::{Out, age, counted, named};
 use super::read::arrival;
 use crate::coordinator::{Coordinator, Shown, Submitted};
-use crate::domain::event::{Event, What};
+use crate::domain::event::{Event, Verification, What};
 use crate::domain::ids::{TaskId, Timestamp};
 use clap::Args;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Args)]
 pub struct Show {
@@ -46,12 +47,33 @@ impl Show {
         if self.timeline {
             return timeline(c, &id, out).await;
         }
-        let shown = c.show(&id).await?;
+        let mut shown = c.show(&id).await?;
+        let problems = checked_now(c, &mut shown).await?;
         if out.is_json() {
             return out.json(&shown);
         }
-        whole(c, &shown, out).await
+        whole(c, &shown, &problems, out).await
     }
+}
+
+/// What is wrong with the content of sides, by arrival.
+type Problems = BTreeMap<u64, String>;
+
+/// Digests the stored bytes of every side again and puts what comes of it in place of what was found on arrival: what
+/// is shown must be true of what is stored now.
+async fn checked_now(c: &dyn Coordinator, shown: &mut Shown) -> Result<Problems, Failure> {
+    let mut problems = Problems::new();
+    for side in shown.candidates.iter_mut().chain(&mut shown.held_messages) {
+        let s = &mut side.submission;
+        let view = c.payload(&shown.task.task_id, s.arrival).await?;
+        if view.verified {
+            s.verification = Verification::Verified;
+        } else if s.verification != Verification::NotFetched {
+            s.verification = Verification::Mismatch;
+            problems.insert(s.arrival, view.problem.unwrap_or_default());
+        }
+    }
+    Ok(problems)
 }
 
 async fn payload(c: &dyn Coordinator, id: &TaskId, arrival: u64, out: &mut Out) -> Result<(), Failure> {
@@ -112,7 +134,8 @@ fn told(what: &What) -> (&'static str, String) {
         What::Delivered(d) => {
             let repeats = d.duplicate_of.map(|n| format!(", repeats #{n}")).unwrap_or_default();
             let kind = d.submission.as_ref().map(|s| format!(" {}", s.kind.as_str())).unwrap_or_default();
-            (d.outcome.as_str(), format!("#{} {} from {}{kind}{repeats}", d.arrival, d.message_id, d.sender))
+            let from = named(&d.sender);
+            (d.outcome.as_str(), format!("#{} {} from {from}{kind}{repeats}", d.arrival, d.message_id))
         }
         What::Moved { from, to, reason, executor, lease_version, .. } => {
             let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();
@@ -153,7 +176,12 @@ fn told(what: &What) -> (&'static str, String) {
     }
 }
 
-async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+async fn whole(
+    c: &dyn Coordinator,
+    shown: &Shown,
+    problems: &Problems,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let (task, now) = (&shown.task, Timestamp(jiff::Timestamp::now().as_millisecond()));
     let mut facts = vec![
         vec!["task".into(), task.task_id.0.clone()],
@@ -191,7 +219,7 @@ async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), 
         ]);
     }
     out.table(&facts)?;
-    conflicts(shown, out)?;
+    conflicts(shown, problems, out)?;
     question(shown, out)?;
     decided::last(c, shown, out).await?;
     if let Some(digest) = &shown.candidate_set_digest {
@@ -207,7 +235,7 @@ async fn whole(c: &dyn Coordinator, shown: &Shown, out: &mut Out) -> Result<(), 
     can.iter().try_for_each(|command| out.say(format!("  {command}")))
 }
 
-fn conflicts(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
+fn conflicts(shown: &Shown, problems: &Problems, out: &mut Out) -> Result<(), Failure> {
     for set in shown.task.review.iter().flat_map(|r| &r.sets) {
         out.say("")?;
         out.say(format!("conflict       {} {}: {}", set.class.as_str(), set.idempotency_key, set.why))?;
@@ -216,29 +244,33 @@ fn conflicts(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
             out.say(format!("  committed    {} on {} {digest}", e.key, e.target))?;
         }
         for side in shown.candidates.iter().filter(|s| set.candidates.contains(&s.submission.arrival)) {
-            submission(side, shown.own.contains(&side.submission.arrival), out)?;
+            submission(side, shown, problems, out)?;
         }
     }
     if !shown.held_messages.is_empty() {
         out.say("")?;
         out.say("held")?;
         for held in &shown.held_messages {
-            submission(held, shown.own.contains(&held.submission.arrival), out)?;
+            submission(held, shown, problems, out)?;
         }
     }
     Ok(())
 }
 
-fn submission(side: &Submitted, own: bool, out: &mut Out) -> Result<(), Failure> {
+fn submission(side: &Submitted, shown: &Shown, problems: &Problems, out: &mut Out) -> Result<(), Failure> {
     let s = &side.submission;
-    let yours = if own { ", YOUR OWN" } else { "" };
-    let verified = serde_json::to_value(s.verification).unwrap_or_default();
-    let verified = verified.as_str().unwrap_or_default();
+    let yours = if shown.own.contains(&s.arrival) { ", YOUR OWN" } else { "" };
+    let problem = problems.get(&s.arrival).map(String::as_str).unwrap_or_default();
+    let verified = match s.verification {
+        Verification::Verified => "verified now".to_owned(),
+        Verification::Mismatch => format!("NOT verified: {problem}"),
+        Verification::NotFetched => "not fetched".to_owned(),
+    };
     out.say(format!(
         "  #{}  {} from {}{yours}, untrusted, {}, received {} (claimed {})",
         s.arrival,
         s.kind.as_str(),
-        s.sender,
+        named(&s.sender),
         if side.deliveries == 1 { "1 delivery".into() } else { format!("{} deliveries", side.deliveries) },
         s.received_at,
         s.created_at
@@ -256,13 +288,18 @@ fn question(shown: &Shown, out: &mut Out) -> Result<(), Failure> {
     let q = &open.question;
     out.say("")?;
     let until = q.expires_at.map(|t| format!(", until {t}")).unwrap_or_default();
-    out.say(format!("question {}     {} asked by {}{until}", open.id, q.need.as_str(), open.asked_by))?;
+    out.say(format!(
+        "question {}     {} asked by {}{until}",
+        open.id,
+        q.need.as_str(),
+        named(&open.asked_by)
+    ))?;
     out.say_lines("  ", &q.prompt)?;
     for (name, text) in
         [("action", &q.action), ("scope", &q.scope), ("link", &q.link), ("resumes", &q.resume)]
     {
         if let Some(text) = text {
-            out.say(format!("  {name}: {text}"))?;
+            out.say(format!("  {name}: {}", named(text)))?;
         }
     }
     if let Some(schema) = &q.schema {

@@ -47,7 +47,9 @@ pub async fn show(settings: &Settings, coordinator: Arc<dyn Coordinator>) -> Res
         reports: settings.paths.state.join("reports"),
     };
     match tui::run(start, coordinator, Box::new(Docket::new())).await {
-        Ok(_) => Ok(()),
+        Ok(tui::Ended::Quit) => Ok(()),
+        // What a shell expects after a signal.
+        Ok(tui::Ended::By(end)) => Err(Failure::Told(end.code())),
         Err(tui::Error::Enter(e)) => Err(Failure::Usage(e.to_string())),
         // The hook has told what happened and where the report is.
         Err(tui::Error::Panicked) => Err(Failure::Told(1)),

@@ -132,9 +132,12 @@ impl App {
             }
             Event::Tick => self.tell_all(&event, &mut effects),
             Event::Reply { request, ref reply } => {
-                if let Reply::Status(status) = reply
-                    && self.model.learn(status)
-                {
+                let moved = match reply {
+                    Reply::Status(status) => self.model.learn(status),
+                    Reply::Decide(..) => self.model.wrote(),
+                    _ => false,
+                };
+                if moved {
                     self.tell_size(&mut effects);
                 }
                 if let Some(at) = self.stack.iter().position(|place| place.requests.contains(&request)) {
@@ -315,10 +318,10 @@ impl App {
         }
     }
 
-    /// The part between header and footer, less the line that says why nothing can be written.
+    /// The part between header and footer, less the line that warns of the store.
     fn body(&self) -> Rect {
         let (width, height) = self.size;
-        let top = 1 + u16::from(self.model.read_only.is_some());
+        let top = 1 + u16::from(self.model.warning().is_some());
         Rect { x: 0, y: top, width, height: height.saturating_sub(top + 1) }
     }
 
@@ -343,8 +346,7 @@ impl App {
         }
         let row = |y| Rect { y, height: 1, ..area };
         status::header(frame, row(area.y), theme, &self.model);
-        if let Some(why) = &self.model.read_only {
-            let text = format!("read only: {why}");
+        if let Some(text) = self.model.warning() {
             status::say(frame, row(area.y + 1), theme, &text, Role::Danger);
         }
         let top = self.body().y;

@@ -39,7 +39,7 @@ use input::Input;
 use model::{Model, Now};
 use runtime::Runtime;
 use screens::Layer;
-use terminal::{End, Ends, EnterError, Guard, Screen, panicked};
+use terminal::{End, Ends, EnterError, Guard, Pause, Pauses, Screen, panicked};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
@@ -105,7 +105,7 @@ pub async fn run(
     first: Box<dyn Layer>,
 ) -> Result<Ended, Error> {
     terminal::check()?;
-    let ends = Ends::listen()?;
+    let (ends, pauses) = (Ends::listen()?, Pauses::listen()?);
     let (guard, screen) = Guard::enter(start.reports)?;
     let clock = Clock { start: Instant::now() };
     let mut model = Model::new(start.store, start.who, clock.now());
@@ -116,7 +116,7 @@ pub async fn run(
     runtime.follow();
     let terminal = Terminal::new(screen)?;
     let mut session = Session { app, terminal, runtime, clock, queue: VecDeque::new() };
-    let ended = session.live(ends, answers).await;
+    let ended = session.live(ends, pauses, answers).await;
     drop(session);
     guard.leave();
     match ended {
@@ -137,7 +137,12 @@ struct Session {
 }
 
 impl Session {
-    async fn live(&mut self, mut ends: Ends, mut answers: Receiver<Event>) -> Result<Ended, Error> {
+    async fn live(
+        &mut self,
+        mut ends: Ends,
+        mut pauses: Pauses,
+        mut answers: Receiver<Event>,
+    ) -> Result<Ended, Error> {
         let mut drawn = self.draw()?;
         // When the last two frames were written that changed anything.
         let mut written = [drawn; 2];
@@ -154,6 +159,7 @@ impl Session {
                 biased;
                 end = ends.next() => break Ended::By(end),
                 () = panicked() => return Err(Error::Panicked),
+                pause = pauses.next() => self.pause(pause)?,
                 taken = input.take(&mut self.queue) => taken?,
                 Some(event) = answers.recv() => self.queue.push_back(event),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => self.queue.push_back(Event::Tick),
@@ -184,6 +190,13 @@ impl Session {
         };
         self.await_late_answer(&mut input).await;
         Ok(ended)
+    }
+
+    /// Stops, or goes on after a stop, with everything as it was.
+    fn pause(&mut self, pause: Pause) -> io::Result<()> {
+        let (width, height) = self.terminal.backend_mut().pause(pause)?;
+        self.queue.push_back(Event::Resize { width, height });
+        self.terminal.clear()
     }
 
     /// Collects what happens until `until`.

@@ -51,6 +51,8 @@ pub struct Model {
     pub zone: jiff::tz::TimeZone,
     /// Why nothing can be written, where nothing can; revealed.
     pub read_only: Option<String>,
+    /// Why the last write failed, if it did; revealed. The next one may go through: only trying tells.
+    pub write_failure: Option<String>,
     /// Whether the window has the focus, as far as the terminal tells.
     pub focused: bool,
 }
@@ -66,23 +68,32 @@ impl Model {
             now,
             zone,
             read_only: None,
+            write_failure: None,
             focused: true,
         }
     }
 
-    /// Takes note of what the coordinator says of itself. Returns whether the line that says why nothing can be
-    /// written came or went.
+    /// Takes note of what the coordinator says of itself. Returns whether the line that warns of the store came or went.
     pub fn learn(&mut self, status: &Status) -> bool {
         self.store = reveal(&status.name).to_string();
         self.who = who(&status.principal);
-        let why = match (&status.mismatch, &status.write_failure) {
-            (Some(why), _) => Some(format!("{why}; `tribunal store accept-head` accepts it")),
-            (None, Some(why)) => Some(format!("the last write failed: {why}")),
-            (None, None) => None,
-        };
-        let had = self.read_only.is_some();
-        self.read_only = why.map(|why| reveal(&why).to_string());
-        had != self.read_only.is_some()
+        let had = self.warning().is_some();
+        let mismatch = status.mismatch.as_deref();
+        self.read_only = mismatch
+            .map(|why| reveal(&format!("{why}; `tribunal store accept-head` accepts it")).to_string());
+        self.write_failure = status.write_failure.as_deref().map(|why| reveal(why).to_string());
+        had != self.warning().is_some()
+    }
+
+    /// Takes note that something was written. Returns whether the line that warns of the store went.
+    pub fn wrote(&mut self) -> bool {
+        self.write_failure.take().is_some() && self.warning().is_none()
+    }
+
+    /// What is wrong with the store, in the line below the header.
+    pub fn warning(&self) -> Option<String> {
+        let tried = || self.write_failure.as_ref().map(|why| format!("the last write failed: {why}"));
+        self.read_only.as_ref().map(|why| format!("read only: {why}")).or_else(tried)
     }
 
     /// Whether a decision may be made on what is shown (screens, law 5).

@@ -1,8 +1,8 @@
 //! The terminal: entered, written and given back here and nowhere else. The sole writer of escapes.
 //!
 //! `enter` takes the terminal, dropping the guard gives it back exactly as it was found: also on error, on
-//! panic in any thread (with a readable text and a report file) and on a signal, which ends the loop. A frame
-//! is collected in memory and leaves in one write between the marks of synchronized output, so no half frame
+//! panic in any thread (with a readable text and a report file), on a signal that ends the loop, and while the
+//! program is stopped. A frame is collected in memory and leaves in one write between the marks of synchronized output, so no half frame
 //! is seen; a frame that changes nothing writes nothing.
 
 mod frame;
@@ -20,7 +20,7 @@ use crossterm::clipboard::CopyToClipboard;
 
 pub use frame::Screen;
 pub use panic::panicked;
-pub use signal::{End, Ends};
+pub use signal::{End, Ends, Pause, Pauses};
 
 /// Alternate screen, bracketed paste, focus reports, hidden cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?25l";
@@ -137,6 +137,31 @@ fn write_raw(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Screen {
+    /// Does what a pause asks for: gives the terminal back and stops, where it is to stop; takes the terminal again,
+    /// where it goes on. Returns the size it has now. What is on it is lost: the next frame must paint everything.
+    ///
+    /// # Errors
+    /// The terminal is gone, or the process cannot be stopped.
+    pub fn pause(&mut self, pause: Pause) -> io::Result<(u16, u16)> {
+        if pause == Pause::Asked {
+            give_back();
+            signal::stop()?;
+        }
+        {
+            let mut ours = ours();
+            // Where it is as it was left it stays so: between the two calls, what is typed would be echoed. In the
+            // background they stop this process until the terminal is lent to it again.
+            if pause == Pause::Asked || !signal::is_as_left()? {
+                crossterm::terminal::disable_raw_mode()?;
+                crossterm::terminal::enable_raw_mode()?;
+            }
+            *ours = true;
+        }
+        self.write(ENTER.as_bytes())?;
+        self.forget();
+        crossterm::terminal::size()
+    }
+
     /// Asks the terminal whether its background is light. Returns whether it was asked: some would print the
     /// question.
     ///

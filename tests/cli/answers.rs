@@ -34,6 +34,28 @@ fn an_answer_is_visible_afterwards() {
     assert!(upheld.contains("read both sides"), "{upheld}");
 }
 
+/// Whatever is said of the answer itself, that it comes too late is said first, with when and what to do.
+#[test]
+fn an_expired_question_says_when_and_what_to_do() {
+    let home = Home::new();
+    let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+    let past = "2026-01-31T12:00:00.1234567890Z";
+    let v = home
+        .question("T-1", json!({"prompt": "how many?", "schema": schema, "expires_at": past}))
+        .to_string();
+    for answer in [&["--set", "n=3"][..], &["--set", "n=many"], &["--set", "m=3"], &["--approve"], &[]] {
+        let args = ["answer", "T-1", "--expect-version", &v, "--reason", "counted", "--json"];
+        let refusal = home.run(&[&args[..], answer].concat()).code(4).refusal();
+        assert_eq!(refusal["error"], "not_waiting");
+        let message = refusal["message"].as_str().unwrap();
+        let cancel = format!("`tribunal decide T-1 --cancel --expect-version {v} --reason …`");
+        for words in ["question i2 expired at 2026-01-31T12:00:00.123Z", &cancel, "have agent-a ask anew"] {
+            assert!(message.contains(words), "{words}: {message}");
+        }
+    }
+    home.run(&["decide", "T-1", "--cancel", "--expect-version", &v, "--reason", "too late"]).code(0);
+}
+
 #[test]
 fn an_answer_is_corrected_by_another() {
     let home = Home::new();

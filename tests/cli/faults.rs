@@ -98,7 +98,7 @@ fn request_id_reuse_other_body() {
 
 /// Faults 4 and 5: killed at some moment before or after the commit, a retry under the same key finds one record.
 #[test]
-fn kill9_before_commit_and_between_commit_and_reply() {
+fn kill9_of_a_deciding_process() {
     let home = Home::new();
     let tasks: Vec<String> = (0..rounds(24)).map(|n| format!("T-{n}")).collect();
     let version = conflicts(&home, &tasks);

@@ -97,6 +97,13 @@ impl Home {
         said
     }
 
+    /// Everything that was logged.
+    pub fn logs(&self) -> String {
+        let files = std::fs::read_dir(self.path("state")).unwrap().map(|e| e.unwrap().path());
+        let logs = files.filter(|p| p.extension().is_some_and(|x| x == "log"));
+        logs.map(|p| std::fs::read_to_string(p).unwrap()).collect()
+    }
+
     pub fn configure(&self, toml: &str) {
         std::fs::create_dir_all(self.path("config")).unwrap();
         std::fs::write(self.path("config/config.toml"), toml).unwrap();

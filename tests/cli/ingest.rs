@@ -32,6 +32,45 @@ fn one_line_for_each_in_order() {
     assert!(first.get("reason").is_some());
 }
 
+/// RFC 3339 sets no limit to the digits of a second; what it cannot write is put aside with a reason.
+#[test]
+fn times_of_any_precision_and_up_to_the_last_year() {
+    let home = Home::new();
+    let at = |n: usize, time: &str| {
+        let task = format!("T-{n}");
+        common::envelope(json!({"type": "task_request", "task_id": task, "created_at": time,
+            "payload": {"goal": "x", "deadline": time}}))
+    };
+    let good = [
+        "2026-11-30T12:00:00.123456789123456789Z",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59.9999999999-00:00",
+    ];
+    let kept = ["2026-11-30T12:00:00.123Z", "9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.999Z"];
+    for (n, (time, kept)) in good.iter().zip(kept).enumerate() {
+        assert_eq!(home.ingest(&[at(n, time)])[0]["outcome"], "accepted", "{time}");
+        let task = format!("T-{n}");
+        assert_eq!(home.show(&task)["deadline"], kept);
+        home.run(&["show", &task, "--timeline"]).code(0);
+        let whole = home.run(&["show", &task, "--payload", "1", "--json"]).code(0).one();
+        assert_eq!(whole["payload"]["deadline"], *time, "the original keeps every digit");
+    }
+    for time in
+        ["10000-01-01T00:00:00Z", "9999-12-31T23:59:59-00:01", "-0001-12-31T23:59:59Z", "2026-11-30T12:00:00"]
+    {
+        assert_eq!(home.ingest(&[at(9, time)])[0]["outcome"], "quarantined", "{time}");
+    }
+    let entries = home.run(&["quarantine", "list", "--json"]).code(0).lines();
+    assert_eq!(entries.len(), 4);
+    for entry in entries {
+        assert_eq!(entry["reason"], "malformed");
+        assert!(
+            entry["detail"].as_str().unwrap().contains("RFC 3339 date-time of the years 0000 to 9999"),
+            "{entry}"
+        );
+    }
+}
+
 #[test]
 fn arrays_values_and_files() {
     let home = Home::new();

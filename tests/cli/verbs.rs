@@ -379,6 +379,22 @@ fn payloads_are_verified_again() {
     let shown = home.run(&["show", "T-1", "--payload", "M-a", "--json"]).code(0).one();
     assert_eq!((&shown["verified"], &shown["arrival"]), (&json!(true), &json!(2)));
     assert_eq!(shown["payload"]["revenue"], 1_204_000);
+    let verified = |home: &Home| home.show("T-1")["candidates"][0]["verification"].clone();
+    assert_eq!(verified(&home), "verified");
+    assert!(home.run(&["show", "T-1"]).code(0).out.contains("verified now"));
+    // A byte of one side rots on the disk: what was found on arrival is not what is told.
+    let store = home.path("data/store.db");
+    let mut bytes = std::fs::read(&store).unwrap();
+    let stands = b"\"revenue\":1204000";
+    let places: Vec<usize> =
+        (0..bytes.len() - stands.len()).filter(|at| bytes[*at..].starts_with(stands)).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|at| bytes[at + 16] = b'7');
+    std::fs::write(&store, bytes).unwrap();
+    assert_eq!(verified(&home), "mismatch");
+    let told = home.run(&["show", "T-1"]).code(0).out;
+    assert!(told.contains("NOT verified: ") && told.contains("verified now"), "one of two: {told}");
+    assert!(home.run(&["show", "T-1", "--payload", "2"]).code(0).out.contains("NOT verified"));
 }
 
 #[test]

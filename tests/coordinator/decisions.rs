@@ -91,7 +91,8 @@ pub async fn already_decided_names_the_winner(h: &dyn House) {
     }
 }
 
-pub async fn a_candidate_that_arrives_meanwhile_refuses_the_decision(h: &dyn House) {
+/// Fault 13: a further side arrives between what was shown and what is sent; what was not seen is not approved.
+pub async fn decision_while_freezing(h: &dyn House) {
     let version = conflict(h, "T-1").await;
     let seen = reviewer(h).show(&id("T-1")).await.unwrap().candidate_set_digest;
     let late = say(
@@ -188,6 +189,47 @@ pub async fn clock_skew(h: &dyn House) {
     assert!(events.iter().zip(1..).all(|(e, n)| e.revision == n));
     assert!(events.windows(2).all(|w| w[0].state_version <= w[1].state_version));
     assert!(reviewer(h).verify(Vec::new()).await.unwrap().ok);
+    // A claimed time a day ahead or behind orders nothing, and a question expires by the coordinator's clock alone.
+    let side = |message: &str, created_at: &str| {
+        common::envelope(json!({"task_id": "T-2", "message_id": message, "created_at": created_at,
+            "payload": {"by": message}}))
+    };
+    running(h, "T-2").await;
+    let ahead = say(h, side("ahead", "2026-12-01T12:00:00Z")).await;
+    let behind = say(h, side("behind", "2026-11-29T12:00:00Z")).await;
+    assert_eq!((ahead.arrival, behind.arrival), (Some(2), Some(3)));
+    assert_eq!((ahead.outcome.as_str(), behind.outcome.as_str()), ("accepted", "conflict"));
+    let sides = reviewer(h).show(&id("T-2")).await.unwrap().candidates;
+    assert!(sides.windows(2).all(|w| w[0].submission.arrival < w[1].submission.arrival), "by arrival");
+    running(h, "T-3").await;
+    h.set_clock(NOON);
+    let asked = json!({"task_id": "T-3", "message_id": "q", "idempotency_key": "q", "type": "human_request",
+        "created_at": "2026-11-29T12:00:00Z", "payload": {"prompt": "which?", "expires_at": NOON.plus(60_000)}});
+    say(h, common::envelope(asked)).await;
+    for (now, expired) in [(59_999, false), (60_000, true), (-3_600_000, false)] {
+        h.set_clock(NOON.plus(now));
+        assert_eq!(reviewer(h).show(&id("T-3")).await.unwrap().stuck.is_some(), expired, "{now}");
+    }
+}
+
+/// Fault 10, on a real store; every order of six is in the domain's test of this name. Here: what was held, what comes
+/// again and what comes after the end.
+pub async fn late_and_reordered_results(h: &dyn House) {
+    let result = |task: &str, message: &str, value: u64| common::result(task, message, json!(value));
+    assert_eq!(say(h, result("T-1", "early", 1)).await.outcome, "quarantined");
+    running(h, "T-1").await;
+    assert_eq!(state(h, "T-1").await, TaskState::Succeeded, "the early one counted when its task came");
+    let again = say(h, result("T-1", "again", 1)).await;
+    assert_eq!(again.outcome, "duplicate");
+    assert_eq!(say(h, result("T-1", "other", 2)).await.outcome, "conflict");
+    assert_eq!(state(h, "T-1").await, TaskState::NeedsReview);
+    running(h, "T-2").await;
+    let read = version(h, "T-2").await;
+    operator(h).run(to("T-2", TaskState::Canceled, read)).await.unwrap();
+    let late = say(h, result("T-2", "late", 1)).await;
+    assert_eq!((late.outcome.as_str(), late.arrival), ("late", Some(2)));
+    assert_eq!((state(h, "T-2").await, version(h, "T-2").await), (TaskState::Canceled, read + 1));
+    assert!(reviewer(h).payload(&id("T-2"), 2).await.unwrap().verified, "recorded, not applied");
 }
 
 pub async fn a_late_answer_never_satisfies_a_newer_question(h: &dyn House) {

@@ -270,7 +270,8 @@ impl<'a> Members<'a> {
         if self.optional(name).is_none() {
             return Ok(None);
         }
-        Timestamp::parse(&self.string(name)?).map(Some).ok_or_else(|| wrong(name, "an RFC 3339 date-time"))
+        let read = Timestamp::parse(&self.string(name)?);
+        read.map(Some).ok_or_else(|| wrong(name, "an RFC 3339 date-time of the years 0000 to 9999"))
     }
 
     fn integer(&self, name: &str) -> Result<Option<u64>, Reason> {

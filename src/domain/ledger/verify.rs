@@ -92,6 +92,9 @@ pub struct Pin {
 pub struct Chain {
     pins: Vec<Pin>,
     store_id: Option<String>,
+    /// The number of the record before the first one that is walked.
+    before: u64,
+    /// The number of the last good record.
     good: u64,
     last: Option<Digest>,
     problem: Option<Problem>,
@@ -107,6 +110,29 @@ impl Chain {
     #[must_use]
     pub fn of_store(self, store_id: String) -> Self {
         Chain { store_id: Some(store_id), ..self }
+    }
+
+    /// The same for a ledger's end, which begins after a record that is not looked at: that it once stood there is for
+    /// whoever saw it to say, with a pin.
+    #[must_use]
+    pub fn after(mut self, before: Pin) -> Self {
+        let other = |p: &Pin| p.sequence == before.sequence && p.record_digest != before.record_digest;
+        if self.pins.iter().any(other) {
+            let message = format!("record {} is not the one seen before at this place", before.sequence);
+            self.problem = Some(Problem { sequence: before.sequence, kind: ProblemKind::Rewritten, message });
+        } else if let Some(pin) = self.pins.iter().find(|p| p.sequence < before.sequence) {
+            let message = format!(
+                "record {} was seen, but what is here begins after {}",
+                pin.sequence, before.sequence
+            );
+            self.problem = Some(Problem { sequence: pin.sequence, kind: ProblemKind::Removed, message });
+        }
+        Chain {
+            before: before.sequence,
+            good: before.sequence,
+            last: (before.sequence > 0).then_some(before.record_digest),
+            ..self
+        }
     }
 
     /// Takes the next record, as stored. After a problem, further records only tell whether one that seems to be
@@ -201,12 +227,7 @@ impl Chain {
                 message: format!("the ledger ends at {}, but record {} was seen", self.good, pin.sequence),
             });
         }
-        Report {
-            ok: self.problem.is_none(),
-            records: self.good,
-            head: self.last,
-            problem: self.problem,
-            log: None,
-        }
+        let records = self.good.saturating_sub(self.before);
+        Report { ok: self.problem.is_none(), records, head: self.last, problem: self.problem, log: None }
     }
 }

@@ -60,6 +60,11 @@ impl Screen {
         self.size = Size { width, height };
     }
 
+    /// Forgets where the terminal's cursor is: it was taken anew, and the cursor is hidden.
+    pub(super) fn forget(&mut self) {
+        self.shown = None;
+    }
+
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         super::write_raw(&self.file, bytes)
     }
