@@ -12,6 +12,10 @@ mod conformance;
 mod pages;
 
 #[cfg(test)]
+#[path = "store/check.rs"]
+mod check;
+
+#[cfg(test)]
 #[path = "store/crowds.rs"]
 mod crowds;
 

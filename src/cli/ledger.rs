@@ -26,6 +26,9 @@ pub struct Verify {
     /// A head seen before, which must still be there
     #[arg(long, value_name = "SEQ:DIGEST", value_parser = pin)]
     pub head: Vec<Pin>,
+    /// Only the ledger, not also that everything in the store follows from its log (which takes as long as the log is)
+    #[arg(long, conflicts_with = "file")]
+    pub ledger: bool,
 }
 
 #[derive(Debug, Args)]
@@ -97,7 +100,9 @@ impl Approvals {
 
 impl Verify {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
-        report(&c.verify(self.head).await?, None, out)
+        let found =
+            if self.ledger { c.verify(self.head).await? } else { c.verify_everything(self.head).await? };
+        report(&found, None, out)
     }
 }
 
@@ -170,6 +175,15 @@ fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Fail
                 out.say(format!("head {}:{head}", before.saturating_add(report.records)))?;
             }
             (None, None) => out.say("no records yet")?,
+        }
+        if let Some(log) = &report.log {
+            let (events, tasks) = (counted(log.events, "event"), counted(log.tasks, "task"));
+            if log.problems.is_empty() {
+                out.say(format!("{events} of {tasks}, and all that is read follows from them"))?;
+            }
+            for problem in &log.problems {
+                out.say(format!("NOT as the log says: {}: {}", problem.at, problem.message))?;
+            }
         }
     }
     if report.ok { Ok(()) } else { Err(Failure::Told(8)) }
