@@ -3,10 +3,6 @@
 //! Small rooms, one direction, no circles: `domain` holds the rules and knows nobody; `store` keeps the log;
 //! `coordinator` is where rules, authority and storage meet; everything above speaks to `trait Coordinator` only.
 
-// Admission allocates much and little at a time, on a thread of its own: measured, a fifth of its time with the system's.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 pub mod cli;
 pub mod config;
 pub mod coordinator;

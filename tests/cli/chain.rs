@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     fn stands(&self) -> (Option<(u64, String)>, bool) {
-        let found = self.found(&["verify", "--json"]);
+        let found = self.found(&["verify", "--ledger", "--json"]);
         let writes = self.home.run(&[
             "transition",
             "T-5",
@@ -116,6 +116,40 @@ impl Ledger {
 
 fn is(sequence: u64, kind: &str) -> Option<(u64, String)> {
     Some((sequence, kind.to_owned()))
+}
+
+/// A record that nobody made, linked with digests that fit, at the end: the chain holds, and the log knows nothing of it.
+#[test]
+fn a_forged_record_at_the_end_is_not_in_the_log() {
+    let l = Ledger::new();
+    let whole = l.home.run(&["verify", "--json"]).code(0).one();
+    assert_eq!(whole["log"]["problems"], json!([]));
+    let events = whole["log"]["events"].as_u64().unwrap();
+    assert!(events > 20 && whole["log"]["tasks"] == 5, "{whole}");
+    let mut records = l.records.clone();
+    records.push(edited(&l.records[4], |r| {
+        r["sequence"] = json!(6);
+        r["approval_id"] = json!("ap-6");
+        r["task_id"] = json!("T-1");
+        r["state_version_before"] = json!(50);
+        r["state_version_after"] = json!(51);
+    }));
+    link_again(&mut records, 5);
+    let conn = Connection::open(l.home.path("data/store.db")).unwrap();
+    let digest = record(&records[5]).record_digest;
+    conn.execute(
+        "INSERT INTO approval(sequence, approval_id, task, version, state_version, record_digest, record) \
+         VALUES (6, 'ap-6', 1, 6, 50, ?1, ?2)",
+        params![digest.as_bytes(), records[5]],
+    )
+    .unwrap();
+    drop(conn);
+    assert_eq!(l.found(&["verify", "--ledger", "--json"]), None);
+    let found = l.home.run(&["verify", "--json"]).code(8).one();
+    assert_eq!((&found["ok"], &found["problem"]), (&json!(false), &Value::Null));
+    assert_eq!(found["log"]["problems"][0]["at"], "task \"T-1\"");
+    let told = l.home.run(&["verify"]).code(8).out;
+    assert!(told.contains("its approval records are not those that its log speaks of"), "{told}");
 }
 
 #[test]

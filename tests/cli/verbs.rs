@@ -43,7 +43,10 @@ fn from_a_conflict_to_a_verified_record() {
         (&loser["approval_id"], &loser["by"]),
         (&record["approval_id"], &record["principal"]["subject"])
     );
-    let report = home.run(&["verify", "--json"]).code(0).one();
+    let mut report = home.run(&["verify", "--json"]).code(0).one();
+    let log = report.as_object_mut().unwrap().remove("log").unwrap();
+    assert_eq!((&log["tasks"], &log["problems"]), (&json!(1), &json!([])));
+    assert_eq!(home.run(&["verify", "--ledger", "--json"]).code(0).one(), report);
     assert_eq!(report, json!({"ok": true, "records": 1, "head": record["record_digest"], "problem": null}));
     assert_eq!(&home.run(&["approvals", "T-20", "--json"]).code(0).one(), record);
     assert_eq!(home.run(&["list", "--json"]).code(0).out, "", "nothing waits any more");

@@ -3,7 +3,7 @@
 use super::shared::lock;
 use super::writer::Job;
 use crate::store::StoreError;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -20,14 +20,15 @@ pub(super) struct Queued {
 /// The askers' end.
 #[derive(Debug)]
 pub(super) struct Queue {
-    jobs: Mutex<Option<Sender<Queued>>>,
+    jobs: Mutex<Option<SyncSender<Queued>>>,
     room: Arc<Semaphore>,
 }
 
 impl Queue {
     /// Both ends.
     pub(super) fn new() -> (Arc<Self>, Receiver<Queued>) {
-        let (jobs, taken) = channel();
+        // As long as there is room for: putting a job there never blocks.
+        let (jobs, taken) = sync_channel(ROOM);
         (Arc::new(Queue { jobs: Mutex::new(Some(jobs)), room: Arc::new(Semaphore::new(ROOM)) }), taken)
     }
 
