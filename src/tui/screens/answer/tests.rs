@@ -5,13 +5,10 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::super::stage::{HOSTILE, Stage, is_clean, live, news};
+use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, is_clean, live, news};
 use super::*;
 use crate::tui::event::Event;
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
-
-const GUARD: Duration = Duration::from_millis(300);
 
 fn form() -> Value {
     json!({
@@ -37,17 +34,7 @@ fn form() -> Value {
 }
 
 fn opened(stage: &mut Stage, width: u16, height: u16) -> Script {
-    let mut script = Script::new(Answer::new("T".into()), width, height);
-    script.event(live());
-    stage.serve(&mut script);
-    script.wait(GUARD);
-    stage.serve(&mut script);
-    script
-}
-
-fn press(stage: &mut Stage, script: &mut Script, keys: &str) {
-    script.keys(keys);
-    stage.serve(script);
+    stage.open(Answer::new("T".into()), width, height)
 }
 
 /// Europe, 2 quarters; the rest as it is offered.
@@ -55,9 +42,7 @@ const FILLED: &str = "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>an
 
 #[test]
 fn sizes() {
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut stage = Stage::waiting(form());
         assert_snapshot!(name, opened(&mut stage, width, height).screen());
     }
@@ -65,16 +50,10 @@ fn sizes() {
 
 #[test]
 fn depths() {
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut stage = Stage::waiting(form());
-        let mut script = Script::themed(Answer::new("T".into()), 80, 40, theme, depth);
-        script.event(live());
-        stage.serve(&mut script);
-        assert_snapshot!(format!("styles_{name}"), script.styles());
+        let styles = stage.styles(Answer::new("T".into()), (80, 40), "", theme, depth);
+        assert_snapshot!(format!("styles_{name}"), styles);
     }
 }
 
@@ -82,13 +61,13 @@ fn depths() {
 fn the_filled_form_is_sent_once_as_the_preview_said() {
     let mut stage = Stage::waiting(form());
     let mut script = opened(&mut stage, 120, 50);
-    press(&mut stage, &mut script, FILLED);
+    stage.press(&mut script, FILLED);
     assert_snapshot!("filled", script.screen());
     script.keys("<f2>y");
     let copied = stage.serve(&mut script);
     let [Effect::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
     let preview: Value = serde_json::from_str(text).unwrap();
-    press(&mut stage, &mut script, "<esc>");
+    stage.press(&mut script, "<esc>");
     script.burst(&"<ctrl-s>".repeat(200));
     stage.serve(&mut script);
     let sent = stage.decisions();
@@ -107,12 +86,12 @@ fn the_cursor_shows_and_moves_and_only_space_chooses_what_is_sent() {
     let mut stage = Stage::waiting(form());
     let mut script = opened(&mut stage, 120, 50);
     assert!(script.screen().contains("▌( ) Europe"), "{}", script.screen());
-    press(&mut stage, &mut script, "<down>");
+    stage.press(&mut script, "<down>");
     let screen = script.screen();
     assert!(screen.contains("▌( ) United States") && !screen.contains("(•) United States"), "{screen}");
-    press(&mut stage, &mut script, "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>answer");
+    stage.press(&mut script, "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>answer");
     assert!(script.screen().contains(r#"what will be sent: Region "us""#), "{}", script.screen());
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     let input = stage.decisions()[0].input.as_ref().unwrap();
     assert_eq!(input.parts, [Piece::Data(json!({"region": "us", "count": 2, "draft": true}))]);
 }
@@ -121,7 +100,7 @@ fn the_cursor_shows_and_moves_and_only_space_chooses_what_is_sent() {
 fn errors_stand_beside_their_fields_and_send_nothing() {
     let mut stage = Stage::waiting(form());
     let mut script = opened(&mut stage, 120, 50);
-    press(&mut stage, &mut script, "<tab>9<tab><tab><tab><tab>why<tab>answer<ctrl-s>");
+    stage.press(&mut script, "<tab>9<tab><tab><tab><tab>why<tab>answer<ctrl-s>");
     let screen = script.screen();
     assert!(stage.decisions().is_empty());
     assert!(screen.contains("▲ an answer is required"), "{screen}");
@@ -132,20 +111,18 @@ fn errors_stand_beside_their_fields_and_send_nothing() {
 fn text_without_a_schema_is_free_and_secrets_are_refused_with_advice() {
     let mut stage = Stage::waiting(json!({"prompt": "Say why."}));
     let mut script = opened(&mut stage, 100, 30);
-    press(
-        &mut stage,
+    stage.press(
         &mut script,
         "Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789<tab>r<tab>answer<ctrl-s>",
     );
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains("the answer holds an authorization header"), "{}", script.screen());
-    press(
-        &mut stage,
+    stage.press(
         &mut script,
         "<tab><alt-backspace><alt-backspace><alt-backspace><alt-backspace><alt-backspace>",
     );
-    press(&mut stage, &mut script, "because");
-    press(&mut stage, &mut script, "<tab><tab><ctrl-s>");
+    stage.press(&mut script, "because");
+    stage.press(&mut script, "<tab><tab><ctrl-s>");
     let sent = stage.decisions();
     assert_eq!(sent.len(), 1, "{}", script.screen());
     let Some(Piece::Text(text)) = sent[0].input.as_ref().and_then(|input| input.parts.first()) else {
@@ -160,11 +137,10 @@ fn approval_is_a_choice_of_two_and_neither_is_taken() {
     let mut stage = Stage::waiting(question);
     let mut script = opened(&mut stage, 100, 30);
     assert!(!script.screen().contains("(•)"), "{}", script.screen());
-    press(&mut stage, &mut script, "j<space><tab>not yet<tab>approve<ctrl-s>");
+    stage.press(&mut script, "j<space><tab>not yet<tab>approve<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains("type deny to confirm"), "{}", script.screen());
-    press(
-        &mut stage,
+    stage.press(
         &mut script,
         "<backspace><backspace><backspace><backspace><backspace><backspace><backspace>deny<ctrl-s>",
     );
@@ -188,7 +164,7 @@ fn credentials_are_never_typed_and_the_link_shows_its_host() {
     assert_eq!(stage.serve(&mut script), [link]);
     script.wait(Duration::from_secs(60));
     assert!(script.screen().contains("expires in 3:5"), "{}", script.screen());
-    press(&mut stage, &mut script, "<space><tab>authorized there<tab>ready<ctrl-s>");
+    stage.press(&mut script, "<space><tab>authorized there<tab>ready<ctrl-s>");
     assert_eq!(stage.decisions()[0].input, None);
     assert_eq!(stage.world.task().state, TaskState::Ready);
 }
@@ -198,7 +174,7 @@ fn a_schema_that_is_no_form_names_the_other_way() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}});
     let mut stage = Stage::waiting(json!({"prompt": "Fill this in", "schema": schema}));
     let mut script = opened(&mut stage, 100, 30);
-    press(&mut stage, &mut script, "r<tab>answer<ctrl-s>");
+    stage.press(&mut script, "r<tab>answer<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains("tribunal answer T --file FILE"), "{}", script.screen());
 }
@@ -207,12 +183,12 @@ fn a_schema_that_is_no_form_names_the_other_way() {
 fn another_question_stops_it_and_what_is_written_stays() {
     let mut stage = Stage::waiting(json!({"prompt": "Which region?"}));
     let mut script = opened(&mut stage, 100, 40);
-    press(&mut stage, &mut script, "Europe<tab>asked twice<tab>answer");
+    stage.press(&mut script, "Europe<tab>asked twice<tab>answer");
     let change = json!({"sender": "researcher-a"});
     stage.say("human_request", "M-8", "q2", json!({"prompt": "Which country?"}), change);
     script.event(news());
     stage.serve(&mut script);
-    press(&mut stage, &mut script, "answer<ctrl-s>");
+    stage.press(&mut script, "answer<ctrl-s>");
     assert!(stage.decisions().is_empty());
     let screen = script.screen();
     assert!(screen.contains("the question changed while you wrote") && screen.contains("Europe"), "{screen}");
@@ -223,9 +199,9 @@ fn another_question_stops_it_and_what_is_written_stays() {
 fn an_expired_question_is_not_answered() {
     let mut stage = Stage::waiting(json!({"prompt": "Which region?", "expires_at": "2026-11-30T12:05:00Z"}));
     let mut script = opened(&mut stage, 100, 40);
-    press(&mut stage, &mut script, "Europe<tab>asked<tab>answer");
+    stage.press(&mut script, "Europe<tab>asked<tab>answer");
     script.wait(Duration::from_secs(60));
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains("EXPIRED at 12:05:00Z"), "{}", script.screen());
 }
@@ -240,13 +216,13 @@ fn enter_paste_and_early_keys_send_nothing_and_a_draft_is_not_dropped_by_one_esc
     stage.serve(&mut script);
     assert!(stage.decisions().is_empty());
     script.wait(GUARD);
-    press(&mut stage, &mut script, "Europe<tab>asked<tab>");
+    stage.press(&mut script, "Europe<tab>asked<tab>");
     script.event(Event::Paste("answer".into()));
-    press(&mut stage, &mut script, "<enter><ctrl-s>");
+    stage.press(&mut script, "<enter><ctrl-s>");
     assert!(stage.decisions().is_empty());
-    press(&mut stage, &mut script, "<esc>");
+    stage.press(&mut script, "<esc>");
     assert!(script.screen().contains("going back again drops it") && script.screen().contains("Answer T"));
-    press(&mut stage, &mut script, "<esc>");
+    stage.press(&mut script, "<esc>");
     assert!(!script.screen().contains("Answer T"));
 }
 
@@ -267,7 +243,7 @@ fn no_size_panics_and_nothing_foreign_reaches_the_screen() {
             "<space>", "<tab>x", "<tab>j", "<tab>", "<tab>", "<pgdn>", "<pgup>", "<tab>", "<tab>", "<f2>",
             "<esc>",
         ] {
-            press(&mut stage, &mut script, keys);
+            stage.press(&mut script, keys);
             assert!(is_clean(&script), "{}", script.screen());
         }
     }

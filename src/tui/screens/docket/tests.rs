@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 
+use super::super::stage::{DEPTHS, SIZES, serve};
 use super::*;
 use crate::coordinator::{Page, Row, RowQuestion};
 use crate::domain::attention::Stuck;
@@ -13,7 +14,6 @@ use crate::domain::task::TaskState;
 use crate::tui::event::{Change, Reply};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
 
 const NOW: i64 = 1_796_040_271_000;
 const MINUTE: i64 = 60_000;
@@ -49,23 +49,13 @@ impl World {
 
     /// Answers everything asked until nothing is.
     fn answer(&mut self, script: &mut Script) {
-        loop {
-            let effects = script.effects();
-            if effects.is_empty() {
-                return;
-            }
-            for effect in effects {
-                let Effect::Ask(request, ask) = effect else { continue };
-                let reply = match *ask {
-                    Ask::List(list) => Reply::List(self.list(&list)),
-                    Ask::Tallies => Reply::Tallies(self.tallies()),
-                    Ask::Quarantine(..) => Reply::Quarantine(Vec::new()),
-                    Ask::Status | Ask::Show(_) => continue,
-                    other => panic!("{other:?}"),
-                };
-                script.event(Event::Reply { request, reply });
-            }
-        }
+        serve(script, |ask| match ask {
+            Ask::List(list) => Some(Reply::List(self.list(&list))),
+            Ask::Tallies => Some(Reply::Tallies(self.tallies())),
+            Ask::Quarantine(..) => Some(Reply::Quarantine(Vec::new())),
+            Ask::Status | Ask::Show(_) => None,
+            other => panic!("{other:?}"),
+        });
     }
 
     fn tallies(&self) -> Tallies {
@@ -141,9 +131,7 @@ fn selected(script: &Script) -> String {
 
 #[test]
 fn sizes() {
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut world = World::of(30);
         let mut script = script(&mut world, width, height);
         world.keys(&mut script, "jj");
@@ -153,11 +141,7 @@ fn sizes() {
 
 #[test]
 fn depths() {
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut world = World::of(6);
         let mut script = Script::themed(Docket::new(), 80, 24, theme, depth);
         world.answer(&mut script);
