@@ -9,6 +9,8 @@ pub mod case;
 pub mod decision;
 pub mod docket;
 pub mod help;
+#[cfg(test)]
+mod listed;
 mod numbered;
 mod pages;
 pub mod palette;

@@ -158,7 +158,7 @@ fn place(body: Rect) -> Rect {
 
 impl Layer for Viewer {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Case, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Text, Scope::List, Scope::Global, Scope::Always]
     }
 
     fn popup(&self) -> bool {
@@ -198,15 +198,7 @@ impl Layer for Viewer {
                     ctx.effect(Effect::Copy(text));
                 }
             }
-            Action::Back
-            | Action::Quit
-            | Action::Help
-            | Action::Palette
-            | Action::Redraw
-            | Action::ToggleTheme => {
-                return Outcome::Ignored;
-            }
-            _ => {}
+            _ => return Outcome::Ignored,
         }
         Outcome::Handled
     }
