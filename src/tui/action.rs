@@ -195,7 +195,7 @@ actions! {
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
     Export "export" "Says how to write the records to a file." [Approvals: "x"]
-    Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s", Decision: "s"]
+    Supersede "supersede" "Corrects this record by one that supersedes it." [Approvals: "s", Decision: "s", Answer: "s"]
 
     Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r"]
     Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]

@@ -10,16 +10,19 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use super::Ctx;
+use super::decision::correct;
 use super::reading::Reading;
 use super::sending::Sending;
 use super::viewer::Viewer;
+use super::{Ctx, Outcome};
+use crate::coordinator::Shown;
 use crate::domain::decision::{Decision as Asked, Input, Part as Piece, Resume};
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
 use crate::domain::task::TaskState;
+use crate::tui::action::Action;
 use crate::tui::effect::Effect;
 use crate::tui::widgets::form::{Fields, Scroll};
 use crate::tui::widgets::input::Field;
@@ -55,6 +58,10 @@ pub struct Answer {
     text: Field,
     reason: Field,
     confirm: Field,
+    /// The record whose answer this one corrects.
+    supersedes: Option<String>,
+    /// The task was not read yet.
+    opens: bool,
     focus: usize,
     /// The answer as the fields give it; none while they are being filled in.
     checked: Option<Result<serde_json::Value, Vec<FieldError>>>,
@@ -66,7 +73,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// For a task, whose open question is read when the layer opens.
+    /// For a task, whose open question is read when the layer opens. Where none is open and the last record is an
+    /// answer that can still be superseded, that one is corrected.
     pub fn new(id: TaskId) -> Answer {
         Answer {
             reading: Reading::new(id),
@@ -77,12 +85,28 @@ impl Answer {
             text: Field::lines(""),
             reason: Field::lines(""),
             confirm: Field::line(""),
+            supersedes: None,
+            opens: true,
             focus: 0,
             checked: None,
             sending: Sending::new(),
             scroll: Scroll::At(0),
             leaving: false,
             size: (0, 0),
+        }
+    }
+
+    /// The record whose answer this one corrects.
+    pub(super) fn superseding(mut self, approval_id: String) -> Answer {
+        self.supersedes = Some(approval_id);
+        self
+    }
+
+    /// The question of a task that is answered here: the open one, or the one that was answered.
+    fn question<'a>(&self, shown: &'a Shown) -> Option<&'a Interruption> {
+        match &self.supersedes {
+            Some(_) => shown.task.judged.as_ref().and_then(|judged| judged.interruption.as_ref()),
+            None => shown.task.interruption.as_ref(),
         }
     }
 
@@ -137,9 +161,12 @@ impl Answer {
     /// Takes over the question that is open now.
     fn pin(&mut self) {
         let Some(shown) = self.reading.shown() else { return };
+        if std::mem::take(&mut self.opens) && self.supersedes.is_none() && shown.task.interruption.is_none() {
+            self.supersedes = correct::correctable(shown).filter(|_| correct::is_answer(shown));
+        }
         let before =
             self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
-        self.pinned = shown.task.interruption.as_ref().map(|asked| Pinned {
+        self.pinned = self.question(shown).map(|asked| Pinned {
             asked: asked.clone(),
             version: shown.task.state_version,
             revision: shown.task.revision,
@@ -158,7 +185,7 @@ impl Answer {
         let (Some(pinned), Some(shown)) = (&self.pinned, self.reading.shown()) else { return false };
         shown.task.state_version != pinned.version
             || shown.candidate_set_digest != pinned.set
-            || shown.task.interruption.as_ref().map(|asked| (&asked.id, asked.version))
+            || self.question(shown).map(|asked| (&asked.id, asked.version))
                 != Some((&pinned.asked.id, pinned.asked.version))
     }
 
@@ -262,7 +289,7 @@ impl Answer {
     /// The answer as it is sent.
     fn asked(&self) -> Option<Asked> {
         let pinned = self.pinned.as_ref()?;
-        let cancels = self.need() == Need::MachineCredentials && self.choice == Some(1);
+        let cancels = self.cancels();
         Some(Asked {
             task_id: self.reading.id().clone(),
             decision: if cancels { TaskState::Canceled } else { TaskState::Ready },
@@ -280,7 +307,7 @@ impl Answer {
             reason: self.reason.text().trim().to_owned(),
             evidence_opened: Vec::new(),
             input: self.input(),
-            supersedes: None,
+            supersedes: self.supersedes.clone(),
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
@@ -289,19 +316,16 @@ impl Answer {
     }
 
     fn submit(&mut self, ctx: &mut Ctx<'_>) {
-        if self.sending.again(ctx) || !self.sending.is_writing() {
-            return;
-        }
-        if let Some(at) = self.check() {
+        if let Some(at) = self.check().filter(|_| self.sending.is_writing()) {
             let parts = self.parts();
             self.focus = parts.iter().position(|part| *part == Part::Field(at)).unwrap_or(self.focus);
             self.scroll = Scroll::Focus;
         }
-        if let Some(why) = self.off(ctx.model) {
-            return ctx.toast(format!("not sent: {why}"));
-        }
-        if let Some(answer) = self.asked() {
-            self.sending.send(answer, ctx);
+        let ready = match self.off(ctx.model) {
+            Some(why) => Err(why),
+            None => self.asked().ok_or_else(|| "no question is open".to_owned()),
+        };
+        if self.sending.submit(ready, ctx) {
             self.scroll = Scroll::At(0);
         }
     }
@@ -320,10 +344,19 @@ impl Answer {
             && (!self.text.is_empty() || !self.reason.is_empty() || self.checked.is_some())
     }
 
-    fn copy(&self, ctx: &mut Ctx<'_>) {
-        if let Some(record) = self.sending.record() {
-            return ctx.effect(Effect::Copy(record.record_digest.to_string()));
+    /// What is left to do once it is recorded.
+    fn on_done(&self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        let Some(record) = self.sending.record().filter(|_| action == Action::Supersede) else {
+            return self.sending.on_record(action, ctx);
+        };
+        match self.reading.shown().filter(|_| !self.reading.is_asking()) {
+            Some(shown) => correct::correct(shown, &record.approval_id, ctx),
+            None => ctx.toast("the task is being read again"),
         }
+        Outcome::Handled
+    }
+
+    fn copy(&self, ctx: &mut Ctx<'_>) {
         match self.pinned.as_ref().and_then(|pinned| pinned.asked.question.link.as_deref()) {
             Some(link) if question::is_safe(link) => ctx.effect(Effect::Copy(link.to_owned())),
             Some(_) => ctx.toast("the link is not plain http(s): it is not copied"),

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use super::decision::correct::correcting;
+use super::decision::correct::correct;
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -186,10 +186,7 @@ impl Approvals {
             }
             Reply::Show(shown) => {
                 if let Some((_, old)) = self.correcting.take_if(|(asked, _)| *asked == request) {
-                    match correcting(shown, &old) {
-                        Ok(decision) => ctx.push(decision),
-                        Err(why) => ctx.toast(reveal(&why).to_string()),
-                    }
+                    correct(shown, &old, ctx);
                 }
             }
             Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
@@ -335,8 +332,9 @@ impl Layer for Approvals {
         &[
             (Action::Open, "open"),
             (Action::Verify, "verify"),
-            (Action::CopyDigest, "copy digest"),
+            (Action::Supersede, "correct"),
             (Action::Export, "export"),
+            (Action::CopyDigest, "copy digest"),
         ]
     }
 }

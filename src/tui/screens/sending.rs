@@ -4,14 +4,18 @@
 use ratatui::text::Line;
 use uuid::Uuid;
 
-use super::Ctx;
+use super::reading::Reading;
 use super::timeline::words::words;
+use super::viewer::Viewer;
+use super::{Ctx, Outcome};
 use crate::domain::command::DecisionOutcome;
 use crate::domain::decision::Decision;
 use crate::domain::event::Event as Fact;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
 use crate::domain::refusal::{Refusal, RefusalClass};
+use crate::domain::text::reveal;
+use crate::tui::action::Action;
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Change, Event, Reply};
 use crate::tui::model::{Link, Model};
@@ -88,11 +92,6 @@ impl Sending {
         }
     }
 
-    /// Whether it was refused because something changed.
-    pub(super) fn is_stale(&self) -> bool {
-        self.refusal.as_ref().is_some_and(|refusal| refusal.class() == RefusalClass::Stale)
-    }
-
     /// What is being waited for.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         match &self.phase {
@@ -101,17 +100,28 @@ impl Sending {
         }
     }
 
-    /// Sends it, unless it is under way or done.
-    pub(super) fn send(&mut self, decision: Decision, ctx: &mut Ctx<'_>) {
-        if self.is_writing() {
-            self.refusal = None;
-            self.changes.clear();
-            self.put(Box::new(decision), ctx);
+    /// Sends it, unless it is under way or done; the very same again where its reply was lost; or says why it is not
+    /// sent. Returns whether something new was sent.
+    pub(super) fn submit(&mut self, ready: Result<Decision, String>, ctx: &mut Ctx<'_>) -> bool {
+        if self.again(ctx) || !self.is_writing() {
+            return false;
+        }
+        match ready {
+            Ok(decision) => {
+                self.refusal = None;
+                self.changes.clear();
+                self.put(Box::new(decision), ctx);
+                true
+            }
+            Err(why) => {
+                ctx.toast(format!("not sent: {}", reveal(&why)));
+                false
+            }
         }
     }
 
     /// Sends the very same again where its reply was lost. Returns whether there was something to send.
-    pub(super) fn again(&mut self, ctx: &mut Ctx<'_>) -> bool {
+    fn again(&mut self, ctx: &mut Ctx<'_>) -> bool {
         match std::mem::replace(&mut self.phase, Phase::Writing) {
             Phase::Lost { decision, .. } => {
                 self.put(decision, ctx);
@@ -137,6 +147,31 @@ impl Sending {
             self.asked = Some(request);
             ctx.effect(Effect::Ask(request, Box::new(Ask::Timeline(id.clone(), after, CHANGES))));
         }
+    }
+
+    /// What follows from a refusal because something changed since this revision: the task is read again, and what
+    /// happened meanwhile.
+    pub(super) fn catch_up(&mut self, reading: &mut Reading, after: u64, ctx: &mut Ctx<'_>) {
+        let stale = self.refusal.as_ref().is_some_and(|refusal| refusal.class() == RefusalClass::Stale);
+        if stale && self.is_writing() {
+            self.ask_changes(reading.id(), after, ctx);
+            reading.ask(ctx);
+        }
+    }
+
+    /// What can be done with the record once it is written: copied and read.
+    pub(super) fn on_record(&self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        let Some(record) = self.record() else { return Outcome::Ignored };
+        match action {
+            Action::Copy | Action::CopyDigest => ctx.effect(Effect::Copy(record.record_digest.to_string())),
+            Action::Preview => {
+                let text = serde_json::to_string_pretty(record).unwrap_or_default();
+                let lines = text.lines().map(str::to_owned).collect();
+                ctx.push(Viewer::own(format!("record {}", record.sequence), lines));
+            }
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
     }
 
     /// Takes an event. Returns whether the decision got further.

@@ -35,7 +35,11 @@ impl Layer for Answer {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[(Action::Copy, "copy digest")];
+            return &[
+                (Action::Copy, "copy digest"),
+                (Action::Supersede, "correct"),
+                (Action::Preview, "record"),
+            ];
         }
         if self.pinned.as_ref().is_some_and(|pinned| pinned.asked.question.link.is_some())
             && !self.is_changed()
@@ -68,6 +72,9 @@ impl Layer for Answer {
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.on_done(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
         let left = std::mem::take(&mut self.leaving);
         match action {
             Action::Back if self.has_draft() && !left => {
@@ -145,13 +152,13 @@ impl Answer {
     /// What follows from a reply to the answer itself.
     fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
         self.scroll = Scroll::At(0);
+        if self.sending.record().is_some() {
+            return self.reading.ask(ctx);
+        }
         if self.sending.is_writing() {
             self.confirm.set("");
-            if self.sending.is_stale() {
-                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
-                self.sending.ask_changes(self.reading.id(), after, ctx);
-                self.reading.ask(ctx);
-            }
+            let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
+            self.sending.catch_up(&mut self.reading, after, ctx);
         }
     }
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use super::super::docket::Docket;
 use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, is_clean, live, news};
 use super::*;
+use crate::domain::testing::owner;
 use crate::tui::event::Event;
 use crate::tui::testing::Script;
 
@@ -196,14 +198,125 @@ fn another_question_stops_it_and_what_is_written_stays() {
 }
 
 #[test]
-fn an_expired_question_is_not_answered() {
+fn an_expired_question_says_what_happened_when_and_what_is_left() {
     let mut stage = Stage::waiting(json!({"prompt": "Which region?", "expires_at": "2026-11-30T12:05:00Z"}));
-    let mut script = opened(&mut stage, 100, 40);
+    let mut script = opened(&mut stage, 80, 24);
     stage.press(&mut script, "Europe<tab>asked<tab>answer");
-    script.wait(Duration::from_secs(60));
+    script.wait(Duration::from_secs(90));
     stage.press(&mut script, "<ctrl-s>");
     assert!(stage.decisions().is_empty());
-    assert!(script.screen().contains("EXPIRED at 12:05:00Z"), "{}", script.screen());
+    // The lines as one, because the sentence is wrapped.
+    let screen = script.screen().replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "EXPIRED at 12:05:00Z",
+        "expired at 12:05:00Z, 1m",
+        "nothing was sent",
+        "Cancel the task (esc, then d)",
+        "asked anew",
+    ] {
+        assert!(screen.contains(told), "{told}\n{screen}");
+    }
+}
+
+/// A question that was answered, with the task ready again.
+fn answered(question: Value, input: Input) -> Stage {
+    let mut stage = Stage::waiting(question);
+    let mut first = stage.world.decision(TaskState::Ready);
+    first.interruption = stage.world.task().interruption.as_ref().map(|asked| asked.id.clone());
+    first.input = Some(input);
+    stage.world.decide_as(first, owner()).unwrap();
+    stage
+}
+
+fn denied() -> Stage {
+    let input = Input { approved: Some(false), ..Input::default() };
+    answered(json!({"prompt": "May I publish it?", "need": "human_approval"}), input)
+}
+
+#[test]
+fn an_answer_is_corrected_from_every_screen_that_shows_it() {
+    use super::super::{approvals::Approvals, case::Case, timeline::Timeline};
+    type Open = fn(&mut Stage) -> Script;
+    let screens: [(Open, &str); 5] = [
+        (|stage| stage.open(Approvals::new(None), 100, 40), "s"),
+        (|stage| stage.open(Approvals::new(Some("T".into())), 100, 40), "s"),
+        (|stage| stage.open(Case::new("T".into()), 100, 40), "a"),
+        (|stage| stage.open(Timeline::new("T".into()), 100, 40), "a"),
+        (|stage| stage.open(Docket::new(), 100, 40), "a"),
+    ];
+    for (open, key) in screens {
+        let mut stage = denied();
+        let old = stage.world.records[0].approval_id.clone();
+        let mut script = open(&mut stage);
+        stage.press(&mut script, key);
+        // What was typed before it was seen does nothing, as with the first answer.
+        script.burst("<space>");
+        script.wait(GUARD);
+        let screen = script.screen();
+        assert!(screen.contains("Correct the answer to T") && !screen.contains("(•)"), "{screen}");
+        assert!(screen.contains("corrects record 1") && screen.contains("DENIED"), "{screen}");
+        stage.press(&mut script, "<space><tab>she agrees now<tab>approve<ctrl-s>");
+        assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+        let second = stage.decisions()[0];
+        assert_eq!(second.supersedes, Some(old));
+        assert_eq!(second.input.as_ref().and_then(|input| input.approved), Some(true));
+        assert_eq!(second.candidate_set_digest, Some(stage.world.records[0].candidate_set_digest));
+    }
+}
+
+#[test]
+fn a_form_is_filled_in_anew_and_checked_like_the_first_time() {
+    let value = json!({"region": "us", "count": 1});
+    let schema_digest = Stage::waiting(form()).shown().task.interruption.unwrap().schema_digest;
+    let input = Input { parts: vec![Piece::Data(value)], schema_digest, approved: None };
+    let mut stage = answered(form(), input);
+    let mut script = opened(&mut stage, 120, 50);
+    assert!(script.screen().contains(r#"answered {"count":1,"region":"us"}"#), "{}", script.screen());
+    stage.press(&mut script, "<tab>9<tab><tab><tab><tab>why<tab>answer<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    let mut script = opened(&mut stage, 120, 50);
+    stage.press(&mut script, &format!("{FILLED}<ctrl-s>"));
+    let expected = json!({"region": "eu", "count": 2, "draft": true});
+    assert_eq!(stage.decisions()[0].input.as_ref().unwrap().parts, [Piece::Data(expected)]);
+    assert_eq!(stage.world.records[1].supersedes, Some(stage.world.records[0].approval_id.clone()));
+    // And once more, from the record that was just written.
+    stage.press(&mut script, "s");
+    script.wait(GUARD);
+    assert!(script.screen().contains("corrects record 2"), "{}", script.screen());
+}
+
+#[test]
+fn an_answer_is_not_corrected_once_work_went_on_or_by_whom_it_is_not_for() {
+    let mut stage = denied();
+    let mut script = opened(&mut stage, 100, 40);
+    stage.press(&mut script, "<space><tab>she agrees now<tab>approve");
+    stage.world.claim("researcher-a").unwrap();
+    script.event(news());
+    stage.serve(&mut script);
+    stage.press(&mut script, "<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    assert!(script.screen().contains("work has gone on"), "{}", script.screen());
+    let mut stage = denied();
+    stage.may.insert("supersede", false);
+    let screen = opened(&mut stage, 100, 40).screen();
+    assert!(screen.contains("no question is open") && !screen.contains("Correct the answer"), "{screen}");
+}
+
+#[test]
+fn a_question_that_somebody_else_answers_meanwhile_does_not_become_a_correction() {
+    let mut stage = Stage::waiting(json!({"prompt": "May I publish it?", "need": "human_approval"}));
+    let mut script = opened(&mut stage, 100, 40);
+    stage.press(&mut script, "<space><tab>fine<tab>approve");
+    let mut other = stage.world.decision(TaskState::Ready);
+    other.interruption = stage.world.task().interruption.as_ref().map(|asked| asked.id.clone());
+    other.input = Some(Input { approved: Some(false), ..Input::default() });
+    stage.world.decide_as(other, owner()).unwrap();
+    script.event(news());
+    stage.serve(&mut script);
+    stage.press(&mut script, "<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    assert!(script.screen().contains("no question is open: ready by ana"), "{}", script.screen());
+    assert_eq!(stage.world.records.len(), 1);
 }
 
 #[test]

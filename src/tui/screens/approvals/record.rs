@@ -15,7 +15,7 @@ use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
 use crate::tui::model::Model;
-use crate::tui::screens::decision::correct::correcting;
+use crate::tui::screens::decision::correct::correct;
 use crate::tui::screens::pages::put;
 use crate::tui::screens::timeline::words::said;
 use crate::tui::screens::{Ctx, Layer, Outcome, View, movement};
@@ -101,10 +101,7 @@ impl Opened {
         let last = shown.task.decided.as_ref().filter(|last| last.approval_id == record.approval_id);
         let said = last.and_then(|last| last.input.as_ref()).map(said);
         if std::mem::take(&mut self.corrects) {
-            match correcting(shown, &record.approval_id) {
-                Ok(decision) => ctx.push(decision),
-                Err(why) => ctx.toast(reveal(&why).to_string()),
-            }
+            correct(shown, &record.approval_id, ctx);
         }
         if said.is_some() {
             self.said = said;
@@ -291,6 +288,6 @@ impl Layer for Opened {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        &[(Action::CopyDigest, "copy digest"), (Action::Supersede, "supersede")]
+        &[(Action::CopyDigest, "copy digest"), (Action::Supersede, "correct")]
     }
 }

@@ -38,7 +38,7 @@ impl Layer for Decision {
         if self.sending.record().is_some() {
             return &[
                 (Action::Copy, "copy digest"),
-                (Action::Supersede, "supersede"),
+                (Action::Supersede, "correct"),
                 (Action::Preview, "record"),
             ];
         }
@@ -153,12 +153,9 @@ impl Decision {
             // Refused: what was confirmed is not what is there.
             self.confirm.set("");
             self.focus = Focus::Choices;
-            if self.sending.is_stale() {
-                let after = self.seen.as_ref().map(|seen| seen.revision);
-                let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
-                self.sending.ask_changes(self.reading.id(), after.unwrap_or(0), ctx);
-                self.reading.ask(ctx);
-            }
+            let after = self.seen.as_ref().map(|seen| seen.revision);
+            let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
+            self.sending.catch_up(&mut self.reading, after.unwrap_or(0), ctx);
         }
     }
 }

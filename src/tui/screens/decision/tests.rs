@@ -5,10 +5,13 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::json;
 
+use super::super::approvals::Approvals;
 use super::super::case::Case;
 use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, facts, is_clean, live, news};
+use super::super::timeline::Timeline;
 use super::*;
 use crate::domain::testing::owner;
+use crate::tui::effect::Effect;
 use crate::tui::event::{Change, Event};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
@@ -292,22 +295,59 @@ fn a_side_that_was_never_compared_is_not_upheld() {
 }
 
 #[test]
-fn the_latest_record_is_corrected_from_the_ledger_until_work_goes_on() {
+fn a_correction_from_the_ledger_goes_through_the_sides_and_can_uphold_one() {
+    for keys in ["s", "<enter>s"] {
+        let mut stage = Stage::conflicted();
+        let first = stage.world.decision(TaskState::Ready);
+        stage.world.decide_as(first, owner()).unwrap();
+        let old = stage.world.records[0].approval_id.clone();
+        let mut script = stage.open(Approvals::new(None), 120, 40);
+        for key in crate::tui::testing::parse(keys) {
+            stage.press(&mut script, &format!("<{key}>"));
+        }
+        assert!(script.screen().contains("then d corrects it"), "{}", script.screen());
+        stage.press(&mut script, "d");
+        script.wait(GUARD);
+        stage.serve(&mut script);
+        assert!(script.screen().contains("Supersede T"), "{}", script.screen());
+        let keys = all_keys(&stage);
+        stage.press(&mut script, &format!("{keys}<ctrl-s>"));
+        assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+        let second = &stage.world.records[1];
+        assert_eq!((second.supersedes.as_deref(), second.upheld.as_slice()), (Some(old.as_str()), &[5][..]));
+    }
+}
+
+#[test]
+fn only_the_latest_record_is_corrected_and_only_until_work_goes_on() {
     let mut stage = Stage::conflicted();
-    let mut first = stage.world.decision(TaskState::Ready);
-    first.reason = "called them".into();
+    let first = stage.world.decision(TaskState::Ready);
     stage.world.decide_as(first, owner()).unwrap();
     let old = stage.world.records[0].approval_id.clone();
-    assert!(correct::correcting(&stage.shown(), "A-other").is_err());
-    let mut script = Script::new(correct::correcting(&stage.shown(), &old).unwrap(), 120, 40);
-    script.event(live());
-    stage.serve(&mut script);
-    script.wait(GUARD);
-    stage.press(&mut script, "<space><tab>it was a draft<tab><tab>ready<ctrl-s>");
-    assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
-    assert_eq!(stage.world.records[1].supersedes.as_deref(), Some(old.as_str()));
-    let why = correct::correcting(&stage.shown(), &old).err().unwrap();
-    assert!(why.contains("cannot be superseded: the latest of T is"), "{why}");
+    assert_eq!(correct::correctable(&stage.shown()), Some(old.clone()));
+    let why = correct::not_correctable(&stage.shown(), "A-other").unwrap();
+    assert!(why.contains("A-other cannot be superseded: the latest of T is"), "{why}");
+    stage.world.claim("researcher-a").unwrap();
+    let why = correct::not_correctable(&stage.shown(), &old).unwrap();
+    assert!(why.contains("work has gone on"), "{why}");
+    let mut script = stage.open(Approvals::new(None), 120, 40);
+    stage.press(&mut script, "s");
+    let screen = script.screen();
+    assert!(screen.contains("work has gone on") && screen.contains("Approvals · 1 records"), "{screen}");
+}
+
+#[test]
+fn where_three_screens_are_open_the_sides_take_the_place_of_the_last() {
+    let mut stage = Stage::conflicted();
+    let first = stage.world.decision(TaskState::Ready);
+    stage.world.decide_as(first, owner()).unwrap();
+    let mut script = stage.open(Timeline::new("T".into()), 120, 40);
+    for key in ["A", "<enter>", "s"] {
+        stage.press(&mut script, key);
+    }
+    assert!(script.screen().contains("then d corrects it"), "{}", script.screen());
+    stage.press(&mut script, "<esc>");
+    assert!(script.screen().contains("Approvals of T"), "{}", script.screen());
 }
 
 #[test]
