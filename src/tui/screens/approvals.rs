@@ -14,6 +14,7 @@ use ratatui::widgets::Widget as _;
 use super::decision::correct::correct;
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
+use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::Approval;
 use crate::domain::ids::TaskId;
@@ -239,10 +240,15 @@ impl Layer for Approvals {
                 self.verifying = Some((put(ctx, Ask::Verify), ctx.model.now.run));
             }
             (Action::Verify, _) => {}
-            (Action::Export, _) => ctx.toast(format!(
-                "in a shell: tribunal --store PATH export > ledger.jsonl, PATH being where {} is",
-                ctx.model.store
-            )),
+            (Action::Export, _) => {
+                let command = &ctx.model.command;
+                let lines =
+                    [format!("{command} export > ledger.jsonl"), format!("{command} verify ledger.jsonl")];
+                ctx.push(Viewer::own(
+                    "in a shell: write the records to a file, and verify it",
+                    lines.to_vec(),
+                ));
+            }
             _ => match movement(action) {
                 Some(movement) => {
                     self.pages.go(movement, ctx);

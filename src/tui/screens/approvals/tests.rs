@@ -140,3 +140,15 @@ fn the_first_problem_is_named() {
     let said = "✗ not verified: record 2 altered: its content has another digest";
     assert!(script.screen().contains(said), "{}", script.screen());
 }
+
+#[test]
+fn what_is_to_be_pasted_in_a_shell_names_this_store() {
+    let mut script = Script::new(Approvals::new(None), 120, 24);
+    answer(&mut script, 3, &good());
+    script.keys("x");
+    let screen = script.screen();
+    assert!(screen.contains("tribunal --store '/a b/it.db' export > ledger.jsonl"), "{screen}");
+    script.keys("y");
+    let commands = "tribunal --store '/a b/it.db' export > ledger.jsonl\ntribunal --store '/a b/it.db' verify ledger.jsonl";
+    assert_eq!(script.effects(), [Effect::Copy(commands.into())]);
+}
