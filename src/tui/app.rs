@@ -144,7 +144,7 @@ impl App {
             }
             Event::Feed(ref change) => {
                 if let Change::Link(link) = change {
-                    self.model.link = *link;
+                    self.model.hear(*link);
                 }
                 self.tell_all(&event, &mut effects);
             }
@@ -168,7 +168,8 @@ impl App {
     /// How long after a frame the next is due if nothing happens; none when nothing on it changes with time.
     pub fn wake(&self) -> Option<Duration> {
         let notice = self.notice.as_ref().map(|(_, until)| until.saturating_sub(self.model.now.run));
-        let link = matches!(self.model.link, Link::Reconnecting { .. }).then_some(Duration::from_secs(1));
+        let link = matches!(self.model.link, Link::Reconnecting { .. } | Link::Offline { .. })
+            .then_some(Duration::from_secs(1));
         let layers = self.visible().filter_map(|place| place.layer.wake(&self.model)).min();
         [notice, link, layers].into_iter().flatten().min()
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::coordinator::Status;
+use crate::coordinator::{self, Status};
 use crate::domain::actor::{Principal, Role};
 use crate::domain::text::reveal;
 
@@ -43,8 +43,12 @@ pub struct Model {
     pub store: String,
     /// Who will be recorded, and their role, revealed.
     pub who: String,
+    /// How a shell reaches this store: the beginning of a command, quoted.
+    pub command: String,
     /// How fresh the data is.
     pub link: Link,
+    /// What the feed of changes says of the way there; the coordinator may know better.
+    pub feed: Link,
     /// The time of the event being handled.
     pub now: Now,
     /// The zone local times are shown in.
@@ -62,7 +66,9 @@ impl Model {
         Model {
             store: store.into(),
             who: who.into(),
+            command: "tribunal".to_owned(),
             link: Link::Connecting,
+            feed: Link::Connecting,
             now,
             zone,
             read_only: None,
@@ -75,6 +81,17 @@ impl Model {
     pub fn learn(&mut self, status: &Status) -> bool {
         self.store = reveal(&status.name).to_string();
         self.who = who(&status.principal);
+        self.link = match status.link {
+            coordinator::Link::Live => self.feed,
+            coordinator::Link::Reconnecting { since } => {
+                let ago = self.now.wall.as_millisecond().saturating_sub(since.0);
+                let ago = Duration::from_millis(u64::try_from(ago).unwrap_or(0));
+                Link::Reconnecting { since: self.now.run.saturating_sub(ago) }
+            }
+            coordinator::Link::Offline { data_of } => {
+                Link::Offline { data_of: Timestamp::from_millisecond(data_of.0).unwrap_or(self.now.wall) }
+            }
+        };
         let why = match (&status.mismatch, &status.write_failure) {
             (Some(why), _) => Some(format!("{why}; `tribunal store accept-head` accepts it")),
             (None, Some(why)) => Some(format!("the last write failed: {why}")),
@@ -83,6 +100,11 @@ impl Model {
         let had = self.read_only.is_some();
         self.read_only = why.map(|why| reveal(&why).to_string());
         had != self.read_only.is_some()
+    }
+
+    /// Takes note of what the feed of changes says of the way to the coordinator.
+    pub fn hear(&mut self, link: Link) {
+        (self.feed, self.link) = (link, link);
     }
 
     /// Whether a decision may be made on what is shown (screens, law 5).

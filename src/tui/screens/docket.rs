@@ -1,6 +1,7 @@
 //! The docket: everything that waits for a person, in tabs, filtered and ordered, with a preview.
 
 mod act;
+mod elsewhere;
 mod filter;
 mod preview;
 mod rows;
@@ -25,10 +26,11 @@ use crate::domain::ids::TaskId;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Key};
-use crate::tui::model::Model;
+use crate::tui::model::{Link, Model};
 use crate::tui::widgets::held::Keyed as _;
 use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::status::Waiting;
+use elsewhere::Elsewhere;
 use filter::Filter;
 use preview::Preview;
 use rows::Item;
@@ -37,12 +39,16 @@ use tab::Tab;
 /// The shortest time between two readings for news.
 const NEWS: Duration = Duration::from_millis(250);
 
+/// How often it is asked how the way to the coordinator is, while it is not well.
+const WAY: Duration = Duration::from_secs(5);
+
 /// The queue of everything that waits for a person.
 pub struct Docket {
     tab: Tab,
     pages: Pages<Item>,
     entries: Entries,
     filter: Filter,
+    elsewhere: Elsewhere,
     order: Order,
     tallies: Option<Tallies>,
     /// How many the tab listed when it was last looked at from where new ones come.
@@ -52,6 +58,8 @@ pub struct Docket {
     size: (u16, u16),
     /// The open question for the tallies.
     counting: Option<u64>,
+    /// The last question of how the way to the coordinator is, while it is open, and when it was put.
+    checking: (Option<u64>, Duration),
     news: News,
     /// Since when the rows in view are of another question than the tabs say.
     since: Option<Duration>,
@@ -82,6 +90,7 @@ impl Docket {
             pages: Pages::new(true),
             entries: Entries::new(),
             filter: Filter::default(),
+            elsewhere: Elsewhere::default(),
             order: Order::default(),
             tallies: None,
             seen: None,
@@ -89,6 +98,7 @@ impl Docket {
             previews: true,
             size: (0, 0),
             counting: None,
+            checking: (None, Duration::ZERO),
             news: News::default(),
             since: None,
         }
@@ -125,13 +135,23 @@ impl Docket {
             let request = put(ctx, Ask::List(ListRequest { scope, query, order, after, backwards, limit }));
             self.pages.asked(request, &wanted);
         }
+        // Not while it is typed: what is nowhere is looked for among all tasks.
+        if self.is_empty() && !self.filter.is_empty() && !self.filter.is_typing() {
+            self.elsewhere.look(self.tab, self.filter.query(), ctx);
+        }
         let known = self.selected().map(Item::id).filter(|_| self.previews);
         self.preview.follow(known, false, ctx);
+    }
+
+    /// Whether the list was read and holds nothing.
+    fn is_empty(&self) -> bool {
+        self.pages.held().is_empty() && self.pages.is_read() && !self.pages.is_new()
     }
 
     /// Begins the list anew: another tab, filter or order.
     fn restart(&mut self, ctx: &mut Ctx<'_>) {
         self.since = Some(ctx.model.now.run);
+        self.elsewhere.forget(ctx);
         if self.in_quarantine() {
             self.entries.restart(ctx);
         } else {
@@ -144,6 +164,13 @@ impl Docket {
     fn count(&mut self, ctx: &mut Ctx<'_>) {
         if self.counting.is_none() {
             self.counting = Some(put(ctx, Ask::Tallies));
+        }
+    }
+
+    /// Asks the coordinator how the way to it is: what it says stands in the header.
+    fn check_way(&mut self, ctx: &mut Ctx<'_>) {
+        if self.checking.0.is_none() {
+            self.checking = (Some(put(ctx, Ask::Status)), ctx.model.now.run);
         }
     }
 
@@ -166,7 +193,7 @@ impl Docket {
     /// Asks for everything again.
     fn refresh(&mut self, ctx: &mut Ctx<'_>) {
         self.seen = None;
-        put(ctx, Ask::Status);
+        self.check_way(ctx);
         self.count(ctx);
         self.restart(ctx);
         let known = self.pages.list().selected().cloned().filter(|_| self.previews);
@@ -288,7 +315,7 @@ impl Layer for Docket {
                 self.size = (*width, *height);
                 self.relayout();
                 if opens {
-                    put(ctx, Ask::Status);
+                    self.check_way(ctx);
                     self.count(ctx);
                     self.restart(ctx);
                 } else {
@@ -299,6 +326,10 @@ impl Layer for Docket {
             Event::Feed(change) => self.feed(change, ctx),
             Event::Tick => {
                 self.preview.tick(ctx);
+                let unwell = matches!(ctx.model.link, Link::Reconnecting { .. } | Link::Offline { .. });
+                if unwell && ctx.model.now.run >= self.checking.1.saturating_add(WAY) {
+                    self.check_way(ctx);
+                }
                 self.freshen(ctx);
             }
             Event::Paste(text) => {
@@ -335,30 +366,22 @@ impl Layer for Docket {
 }
 
 type Offers = &'static [(Action, &'static str)];
-const JUDGE: Offers = &[
-    (Action::Open, "open"),
-    (Action::Decide, "decide"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-];
-const ANSWER: Offers = &[
-    (Action::Open, "answer"),
-    (Action::Decide, "decide"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-];
-const LOOK: Offers = &[
-    (Action::Open, "open"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-    (Action::Quarantine, "quarantine"),
-];
+
+/// What the footer offers: these, and then what is good to know in every list.
+macro_rules! offers {
+    ($($own:expr),+) => {
+        &[
+            $($own,)+
+            (Action::Filter, "filter"),
+            (Action::NextTab, "next list"),
+            (Action::Sort, "sort"),
+            (Action::Approvals, "approvals"),
+            (Action::Quarantine, "quarantine"),
+        ]
+    };
+}
+const TIMELINE: (Action, &str) = (Action::Timeline, "timeline");
+const DECIDE: (Action, &str) = (Action::Decide, "decide");
+const JUDGE: Offers = offers![(Action::Open, "open"), DECIDE, TIMELINE];
+const ANSWER: Offers = offers![(Action::Open, "answer"), DECIDE, TIMELINE];
+const LOOK: Offers = offers![(Action::Open, "open"), TIMELINE];

@@ -125,7 +125,7 @@ impl Entries {
             return status::say(frame, rows, theme, &format!("{waiting} reading…"), Role::Muted);
         }
         if self.pages.held().is_empty() && self.pages.is_read() && !self.pages.is_new() {
-            return status::say(frame, rows, theme, "no message is put aside", Role::Muted);
+            return status::say(frame, rows, theme, NOTHING, Role::Muted);
         }
         self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
             let Some(Item(entry)) = self.pages.held().get(row) else { return ratatui::text::Line::default() };
@@ -148,6 +148,9 @@ impl Entries {
         });
     }
 }
+
+/// What is said where nothing is listed.
+pub(super) const NOTHING: &str = "no message is put aside: what could not be admitted comes here";
 
 const COLUMNS: &[Column] = &[
     Column { title: "entry", least: 5, most: 8, rank: 0, right: false },

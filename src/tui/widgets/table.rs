@@ -34,7 +34,13 @@ const GAP: u16 = 2;
 impl Layout {
     /// Fits `columns` into `width` cells.
     pub fn fit(columns: &[Column], width: u16) -> Layout {
-        let mut widths: Vec<Option<u16>> = columns.iter().map(|column| Some(column.least)).collect();
+        Layout::without(columns, width, |_| false)
+    }
+
+    /// The same, less the columns that have nothing to show.
+    pub fn without(columns: &[Column], width: u16, empty: impl Fn(usize) -> bool) -> Layout {
+        let fits = |(at, column): (usize, &Column)| (!empty(at)).then_some(column.least);
+        let mut widths: Vec<Option<u16>> = columns.iter().enumerate().map(fits).collect();
         loop {
             let shown = widths.iter().flatten().count();
             let gaps = GAP.saturating_mul(u16::try_from(shown.saturating_sub(1)).unwrap_or(u16::MAX));

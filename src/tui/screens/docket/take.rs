@@ -14,7 +14,12 @@ impl Docket {
         if counted {
             self.counting = None;
         }
+        // How the way is, is told in the header; that it cannot be told is no failure of the docket.
+        if self.checking.0.take_if(|open| *open == request).is_some() {
+            return;
+        }
         match reply {
+            Reply::List(page) if self.elsewhere.take(request, page, self.filter.query(), ctx) => {}
             Reply::List(page) if self.pages.waits_for(request) => {
                 let rows = page.rows.iter().cloned().map(Item::new).collect();
                 let gone = self.pages.take(request, rows, page.more);
@@ -43,6 +48,9 @@ impl Docket {
     }
 
     pub(super) fn failed(&mut self, request: u64, why: &str, ctx: &mut Ctx<'_>) {
+        if self.elsewhere.fail(request) {
+            return;
+        }
         self.pages.fail(request, why);
         self.entries.fail(request, why);
         // A task that is gone by now has no preview; that is no failure of the docket.
@@ -59,8 +67,14 @@ impl Docket {
                 let ours = matches!(&known, Some(Known::Task(id)) if tasks.iter().flatten().any(|task| task.as_str() == id));
                 self.preview.follow(known, ours, ctx);
             }
-            Change::Link(Link::Live) => self.news.here |= std::mem::take(&mut self.news.lost),
-            Change::Link(_) => self.news.lost = true,
+            Change::Link(link) => {
+                self.check_way(ctx);
+                if *link == Link::Live {
+                    self.news.here |= std::mem::take(&mut self.news.lost);
+                } else {
+                    self.news.lost = true;
+                }
+            }
         }
         self.freshen(ctx);
     }
