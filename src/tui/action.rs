@@ -164,7 +164,7 @@ actions! {
         [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter"]
     NextTab "next-tab" "Shows the next tab." [Docket: "tab"]
     PreviousTab "previous-tab" "Shows the previous tab." [Docket: "backtab"]
-    Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d"]
+    Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d", Answer: "d"]
     Answer "answer" "Answers the question this task waits for." [Docket: "a", Case: "a", Timeline: "a"]
     Timeline "timeline" "Shows everything that happened to this task." [Docket: "t", Case: "t"]
     Approvals "approvals" "Shows the approval records." [Docket: "A", Case: "A", Timeline: "A"]

@@ -24,6 +24,7 @@ use crate::domain::interruption::{Interruption, Need};
 use crate::domain::task::TaskState;
 use crate::tui::action::Action;
 use crate::tui::effect::Effect;
+use crate::tui::model::Model;
 use crate::tui::widgets::form::{Fields, Scroll};
 use crate::tui::widgets::input::Field;
 use question::Content;
@@ -62,6 +63,8 @@ pub struct Answer {
     supersedes: Option<String>,
     /// The task was not read yet.
     opens: bool,
+    /// The question was expired when it was read: nothing is filled in.
+    void: bool,
     focus: usize,
     /// The answer as the fields give it; none while they are being filled in.
     checked: Option<Result<serde_json::Value, Vec<FieldError>>>,
@@ -87,6 +90,7 @@ impl Answer {
             confirm: Field::line(""),
             supersedes: None,
             opens: true,
+            void: false,
             focus: 0,
             checked: None,
             sending: Sending::new(),
@@ -130,7 +134,7 @@ impl Answer {
     }
 
     fn parts(&self) -> Vec<Part> {
-        if self.pinned.is_none() {
+        if self.pinned.is_none() || self.void {
             return Vec::new();
         }
         let mut parts = Vec::new();
@@ -159,7 +163,7 @@ impl Answer {
     }
 
     /// Takes over the question that is open now.
-    fn pin(&mut self) {
+    fn pin(&mut self, model: &Model) {
         let Some(shown) = self.reading.shown() else { return };
         if std::mem::take(&mut self.opens) && self.supersedes.is_none() && shown.task.interruption.is_none() {
             self.supersedes = correct::correctable(shown).filter(|_| correct::is_answer(shown));
@@ -172,6 +176,7 @@ impl Answer {
             revision: shown.task.revision,
             set: shown.candidate_set_digest,
         });
+        self.void = self.need() != Need::MachineCredentials && self.expired(model).is_some();
         let now = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
         self.confirm.set("");
         if before != now {

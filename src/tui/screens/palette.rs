@@ -34,7 +34,7 @@ pub(super) struct Listed {
     pub(super) here: bool,
 }
 
-/// Every action, those valid in `scopes` first, otherwise in the order of the table.
+/// Every action, those valid in `scopes` first and of these the most particular, otherwise in the order of the table.
 pub(super) fn entries(keymap: &Keymap, scopes: &[Scope]) -> Vec<Listed> {
     let mut all: Vec<Listed> = ACTIONS
         .iter()
@@ -51,7 +51,8 @@ pub(super) fn entries(keymap: &Keymap, scopes: &[Scope]) -> Vec<Listed> {
             Listed { action: entry.action, keys, search, scope, here }
         })
         .collect();
-    all.sort_by_key(|entry| !entry.here);
+    let at = |entry: &Listed| scopes.iter().position(|scope| entry.action.entry().valid_in(*scope));
+    all.sort_by_key(|entry| at(entry).unwrap_or(usize::MAX));
     all
 }
 

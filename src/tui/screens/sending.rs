@@ -5,7 +5,7 @@ use ratatui::text::Line;
 use uuid::Uuid;
 
 use super::reading::Reading;
-use super::timeline::words::words;
+use super::timeline::words::{said, words};
 use super::viewer::Viewer;
 use super::{Ctx, Outcome};
 use crate::domain::command::DecisionOutcome;
@@ -14,6 +14,7 @@ use crate::domain::event::Event as Fact;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
 use crate::domain::refusal::{Refusal, RefusalClass};
+use crate::domain::task::TaskState;
 use crate::domain::text::reveal;
 use crate::tui::action::Action;
 use crate::tui::effect::{Ask, Effect};
@@ -41,6 +42,8 @@ enum Phase {
     Done {
         outcome: DecisionOutcome,
         record: Box<Record>,
+        /// What was answered, of which the record keeps only a digest.
+        said: Option<String>,
     },
 }
 
@@ -200,7 +203,8 @@ impl Sending {
         };
         match reply {
             Reply::Decide(outcome, record) => {
-                self.phase = Phase::Done { outcome: *outcome, record: record.clone() };
+                let said = decision.input.as_ref().map(said);
+                self.phase = Phase::Done { outcome: *outcome, record: record.clone(), said };
             }
             Reply::Refused(refusal) => {
                 if matches!(**refusal, Refusal::IdempotencyKeyReused { .. }) {
@@ -230,7 +234,7 @@ impl Sending {
                 );
                 say(&text, Role::Danger, 6)
             }
-            Phase::Done { outcome, record } => done(*outcome, record, width, theme),
+            Phase::Done { outcome, record, said } => done(*outcome, record, said.as_deref(), width, theme),
         };
         if let (Some(refusal), Phase::Writing) = (&self.refusal, &self.phase) {
             lines.extend(say(&format!("REFUSED, nothing was written: {refusal}"), Role::Danger, 8));
@@ -273,19 +277,35 @@ fn key() -> String {
     format!("K-{}", Uuid::now_v7())
 }
 
-fn done(outcome: DecisionOutcome, record: &Record, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn done(
+    outcome: DecisionOutcome,
+    record: &Record,
+    said: Option<&str>,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
     let word = match outcome {
         DecisionOutcome::Decided => "RECORDED",
         DecisionOutcome::Replayed => "RECORDED (before: this is the same record again)",
     };
-    let facts = [
-        format!("{word}: {} → {}", record.from_state, record.to_state),
-        format!("record {} of this store, {}", record.sequence, record.approval_id),
-        record.record_digest.to_string(),
-        format!("by {} at {}", record.principal.subject, record.decided_at),
-        format!("work resumes from {}", record.resume.idempotency_key),
-    ];
-    let styles = [Role::Success, Role::Text, Role::Title, Role::Text, Role::Text];
-    let lines = facts.iter().zip(styles);
-    lines.flat_map(|(text, role)| ink::paragraph(text, theme.style(role), width, 3, theme)).collect()
+    let upheld: Vec<String> = record.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
+    let resumes = match record.decision {
+        TaskState::Canceled => "nothing resumes".to_owned(),
+        _ => format!("work resumes from {}", record.resume.idempotency_key),
+    };
+    let mut facts = vec![(format!("{word}: {} → {}", record.from_state, record.to_state), Role::Success)];
+    if let Some(said) = said {
+        facts.push((said.to_owned(), Role::Success));
+    }
+    if !upheld.is_empty() {
+        facts.push((format!("stands: {}", upheld.join(" ")), Role::Success));
+    }
+    facts.extend([
+        (format!("record {} of this store, {}", record.sequence, record.approval_id), Role::Text),
+        (record.record_digest.to_string(), Role::Title),
+        (format!("by {} at {}", record.principal.subject, record.decided_at), Role::Text),
+        (resumes, Role::Text),
+    ]);
+    let lines = facts.iter();
+    lines.flat_map(|(text, role)| ink::paragraph(text, theme.style(*role), width, 3, theme)).collect()
 }

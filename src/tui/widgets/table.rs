@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::text::{cells, clip};
+use crate::domain::text::{cells, clip, reveal};
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,33 @@ impl Layout {
             }
         }
         Layout { widths, columns: columns.to_vec() }
+    }
+
+    /// The same, fitted to the texts of the rows that are seen: no column is wider than its longest text or its
+    /// heading, and one without any text is left out.
+    pub fn seen<'t, R: IntoIterator<Item = &'t str>>(
+        columns: &[Column],
+        width: u16,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Layout {
+        let mut longest: Option<Vec<u16>> = None;
+        for row in rows {
+            let longest = longest.get_or_insert_with(|| vec![0; columns.len()]);
+            for (longest, text) in longest.iter_mut().zip(row) {
+                *longest = u16::try_from(cells(&reveal(text))).unwrap_or(u16::MAX).max(*longest);
+            }
+        }
+        let Some(longest) = longest else { return Layout::fit(columns, width) };
+        let fitted: Vec<Column> = columns
+            .iter()
+            .zip(&longest)
+            .map(|(column, longest)| {
+                let title = u16::try_from(column.title.chars().count()).unwrap_or(u16::MAX);
+                let need = if column.most == u16::MAX { u16::MAX } else { title.max(*longest) };
+                Column { least: column.least.min(need), most: column.most.min(need), ..*column }
+            })
+            .collect();
+        Layout::without(&fitted, width, |at| longest.get(at) == Some(&0))
     }
 
     /// Whether column `at` is shown.
@@ -151,6 +178,18 @@ mod tests {
         assert_eq!(drawn(8, ["T-2000000", "x", "y"]), "T-20000…");
         assert_eq!(drawn(3, ["T-20", "x", "y"]), "T-…");
         assert_eq!(drawn(0, ["T-20", "x", "y"]), "");
+    }
+
+    #[test]
+    fn columns_fit_what_is_seen_and_one_without_text_gives_its_room() {
+        let seen = |rows: &[[&str; 3]]| {
+            let layout = Layout::seen(COLUMNS, 22, rows.iter().copied());
+            layout.row(rows[0].map(|text| (text, Style::new()))).to_string()
+        };
+        assert_eq!(seen(&[["T-20", "collect evidence", ""]]), "T-20  collect evidence");
+        assert_eq!(seen(&[["T-20", "collect evidence", ""], ["T-2000", "x", "1m"]]), "T-20    collect …     ");
+        let none: [[&str; 3]; 0] = [];
+        assert_eq!(Layout::seen(COLUMNS, 40, none), Layout::fit(COLUMNS, 40));
     }
 
     #[test]

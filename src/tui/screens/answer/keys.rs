@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::super::decision::Decision;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
 use crate::tui::action::{Action, Scope};
@@ -52,6 +53,9 @@ impl Layer for Answer {
                 (Action::Preview, "preview"),
             ];
         }
+        if self.void {
+            return &[(Action::Decide, "cancel the task")];
+        }
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
         }
@@ -92,8 +96,9 @@ impl Layer for Answer {
             Action::Submit => self.submit(ctx),
             Action::Preview => self.preview(ctx),
             Action::Copy => self.copy(ctx),
-            Action::Acknowledge if self.sending.is_writing() => self.pin(),
+            Action::Acknowledge if self.sending.is_writing() => self.pin(ctx.model),
             Action::Refresh => self.reading.ask(ctx),
+            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
             // Enter sends nothing.
             Action::Accept => {}
             _ => return Outcome::Ignored,
@@ -134,7 +139,7 @@ impl Layer for Answer {
         }
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
-                self.pin();
+                self.pin(ctx.model);
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);

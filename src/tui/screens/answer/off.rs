@@ -51,8 +51,9 @@ impl Answer {
         let at = asked.question.expires_at.filter(|_| asked.expired(now))?;
         let (ago, told) = (moment::span(now.since(at)), moment::moment(at, Told::Utc, model));
         let left = match (&self.supersedes, self.need()) {
-            (Some(_), _) => "What was answered stands, or the task is canceled (esc, then d)",
+            (Some(_), _) => "What was answered stands, or the task is canceled (d)",
             (None, Need::MachineCredentials) => "Cancel the task here, or wait until it is asked anew",
+            (None, _) if self.void => "Cancel the task (d), or wait until it is asked anew",
             (None, _) => "Cancel the task (esc, then d), or wait until it is asked anew",
         };
         Some(format!("question {} expired at {told}, {ago} ago, and nothing was sent. {left}", asked.id))

@@ -84,6 +84,9 @@ impl Answer {
             sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 3, theme));
         }
         sheet.lines([Line::default()]);
+        if self.void {
+            return sheet;
+        }
         self.add_content(&mut sheet, width, theme);
         self.add_end(&mut sheet, width, theme);
         sheet
@@ -124,7 +127,7 @@ impl Answer {
                 fields.add_to(sheet, focus, width, theme);
             }
             Content::Text => {
-                let label = Line::styled("Answer (free text)", theme.style(Role::Title));
+                let label = [Line::styled("Answer (free text)", theme.style(Role::Title))];
                 sheet.input(label, &self.text, part == Some(Part::Text));
             }
             Content::Elsewhere(why) => {
@@ -140,7 +143,7 @@ impl Answer {
 
     fn add_end<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
         let part = self.part();
-        let label = |text: &str| dialog::label(text, width, theme);
+        let label = |text: &str| [dialog::label(text, width, theme)];
         let reason = label("Reason (required, kept for ever)");
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
         if let Content::Fields(fields) = &self.content {

@@ -218,6 +218,26 @@ fn an_expired_question_says_what_happened_when_and_what_is_left() {
     }
 }
 
+#[test]
+fn a_question_that_expired_before_offers_nothing_to_fill_in_but_the_way_to_cancel() {
+    let mut stage = Stage::waiting(json!({"prompt": "Which region?", "expires_at": "2026-11-30T12:01:00Z"}));
+    let mut script = opened(&mut stage, 100, 40);
+    let screen = script.screen();
+    assert!(screen.contains("Which region?") && screen.contains("expired at 12:01:00Z, 3m"), "{screen}");
+    assert!(!screen.contains("Answer (free text)") && screen.contains("d cancel the task"), "{screen}");
+    stage.press(&mut script, "d");
+    script.wait(GUARD);
+    stage.press(&mut script, "<space><tab>too late<tab><tab>ready<ctrl-s>");
+    assert!(stage.decisions().is_empty());
+    assert!(
+        script.screen().contains("the question expired: the task can only be canceled"),
+        "{}",
+        script.screen()
+    );
+    stage.press(&mut script, "<backtab><backtab><backtab>j<space><tab><tab><tab>cancel<ctrl-s>");
+    assert_eq!(stage.world.task().state, TaskState::Canceled, "{}", script.screen());
+}
+
 /// A question that was answered, with the task ready again.
 fn answered(question: Value, input: Input) -> Stage {
     let mut stage = Stage::waiting(question);

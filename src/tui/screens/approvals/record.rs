@@ -114,11 +114,11 @@ fn decider(decider: &Decider) -> String {
     let roles: Vec<&str> = decider.roles.iter().map(|role| role.as_str()).collect();
     let behalf = decider.on_behalf_of.as_ref().map(|who| format!(", on behalf of {who}")).unwrap_or_default();
     format!(
-        "{} ({}, says {}, by {}){behalf}",
+        "{}{behalf}; issuer {}, method {}; roles {}",
         decider.subject,
-        roles.join(" "),
         decider.issuer,
-        decider.method
+        decider.method,
+        roles.join(" ")
     )
 }
 

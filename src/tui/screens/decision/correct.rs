@@ -18,7 +18,8 @@ pub(in super::super) fn correct(shown: &Shown, approval_id: &str, ctx: &mut Ctx<
         return ctx.push(Answer::new(task_id).superseding(approval_id.to_owned()));
     }
     // A side is upheld only after it was read, and the case is where it is read.
-    ctx.toast(format!("these sides were judged in {}: read them, then d corrects it", reveal(approval_id)));
+    let number = shown.task.decided.as_ref().map_or(0, |last| last.sequence);
+    ctx.toast(format!("read the sides that record {number} judged; then d corrects it"));
     ctx.go_to(Case::new(task_id));
 }
 

@@ -6,6 +6,7 @@ use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
 use crate::domain::task::TaskState;
 use crate::tui::model::Model;
+use crate::tui::widgets::moment;
 
 impl Decision {
     /// Why it cannot be sent, a sentence fragment of anybody's text; `None` when it can.
@@ -16,7 +17,7 @@ impl Decision {
             .or_else(|| self.not_permitted(shown))
             .or_else(|| self.changed(shown))
             .or_else(|| self.checks.unread(&self.sets))
-            .or_else(|| self.not_chosen(shown))
+            .or_else(|| self.not_chosen(shown, model))
             .or_else(|| self.not_founded())
             .or_else(|| self.not_confirmed())
     }
@@ -74,7 +75,7 @@ impl Decision {
             .then(|| "what is to be judged changed since you looked: go back and read it again".to_owned())
     }
 
-    fn not_chosen(&self, shown: &Shown) -> Option<String> {
+    fn not_chosen(&self, shown: &Shown, model: &Model) -> Option<String> {
         let Some(to) = self.to else { return Some("choose ready or cancel".to_owned()) };
         let need = self.question().map(|asked| asked.question.need);
         let takes_answer =
@@ -83,6 +84,10 @@ impl Decision {
             return Some(
                 "this record holds an answer: answering (a) corrects it, here it is only canceled".to_owned(),
             );
+        }
+        let expired = self.question().is_some_and(|asked| asked.expired(moment::now(model)));
+        if to == TaskState::Ready && expired {
+            return Some("the question expired: the task can only be canceled, or asked anew".to_owned());
         }
         if takes_answer && shown.task.state == TaskState::WaitingHuman {
             return Some("a question waits: answer it (a) in place of deciding, or cancel".to_owned());

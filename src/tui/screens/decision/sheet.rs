@@ -78,7 +78,7 @@ impl Decision {
             sheet.lines(self.consequences(width, theme, model));
         }
         sheet.lines([Line::default()]);
-        let label = |text: &str| dialog::label(text, width, theme);
+        let label = |text: &str| [dialog::label(text, width, theme)];
         sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
         if closed.is_some() {
             return sheet;

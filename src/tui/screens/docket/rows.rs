@@ -149,7 +149,7 @@ pub(super) fn deadline(at: Timestamp, now: Timestamp) -> (String, Role) {
 const WIDE: &[Column] = &[
     Column { title: "why", least: 14, most: 14, rank: 1, right: false },
     Column { title: "task", least: 7, most: 12, rank: 0, right: false },
-    Column { title: "asks", least: 34, most: u16::MAX, rank: 2, right: false },
+    Column { title: "asks", least: 39, most: u16::MAX, rank: 2, right: false },
     Column { title: "age", least: 8, most: 8, rank: 3, right: true },
     Column { title: "deadline", least: 10, most: 10, rank: 4, right: true },
     Column { title: "prio", least: 6, most: 6, rank: 5, right: true },
@@ -164,6 +164,8 @@ const NARROW: &[Column] = &[
     Column { title: "age", least: 7, most: 7, rank: 3, right: true },
 ];
 
+/// Below this width there are only the narrow columns: all of the first four do not fit.
+const NARROWER: u16 = 74;
 /// Where the task stands.
 const TASK: usize = 1;
 /// Where the columns begin that a row may have nothing for.
@@ -196,7 +198,7 @@ impl Columns {
         names: impl Iterator<Item = &'a str>,
         seen: impl Iterator<Item = &'a Item>,
     ) -> Columns {
-        let narrow = width < 68;
+        let narrow = width < NARROWER;
         let mut columns = if narrow { NARROW } else { WIDE }.to_vec();
         let longest = names.map(|name| cells(&reveal(name))).max().and_then(|most| u16::try_from(most).ok());
         if let (Some(task), Some(longest)) = (columns.get_mut(TASK), longest) {
@@ -212,9 +214,12 @@ impl Columns {
                 *empty &= !has;
             }
         }
+        let sorted = columns.iter().position(|column| column.title == sorted_by(order));
+        if let Some(column) = sorted.and_then(|at| columns.get_mut(at)) {
+            column.rank = 0;
+        }
         let dropped = |at: usize| {
-            let sorted = columns.get(at).is_some_and(|column| column.title == sorted_by(order));
-            !none && at >= OPTIONAL && !sorted && empty.get(at).copied().unwrap_or(false)
+            !none && at >= OPTIONAL && sorted != Some(at) && empty.get(at).copied().unwrap_or(false)
         };
         let layout = Layout::without(&columns, width, dropped);
         Columns { layout, narrow }
