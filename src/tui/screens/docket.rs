@@ -357,6 +357,9 @@ impl Layer for Docket {
         if self.filter.is_typing() {
             return &[(Action::Accept, "keep"), (Action::NextField, "complete"), (Action::Back, "leave")];
         }
+        if self.in_quarantine() {
+            return QUARANTINE;
+        }
         match self.selected().and_then(|item| item.0.reason) {
             Some(Reason::WaitingHuman | Reason::InputRequired | Reason::AuthRequired) => ANSWER,
             Some(Reason::NeedsReview) => JUDGE,
@@ -385,3 +388,10 @@ const DECIDE: (Action, &str) = (Action::Decide, "decide");
 const JUDGE: Offers = offers![(Action::Open, "open"), DECIDE, TIMELINE];
 const ANSWER: Offers = offers![(Action::Open, "answer"), DECIDE, TIMELINE];
 const LOOK: Offers = offers![(Action::Open, "open"), TIMELINE];
+/// The list of entries takes no filter and no order.
+const QUARANTINE: Offers = &[
+    (Action::Open, "open"),
+    (Action::NextTab, "next list"),
+    (Action::Quarantine, "settled ones too"),
+    (Action::Approvals, "approvals"),
+];

@@ -87,6 +87,9 @@ const COLUMNS: &[Column] = &[
     Column { title: "where", least: 6, most: 13, rank: 4, right: false },
 ];
 
+/// Where the last of them stands.
+const WHERE: usize = 3;
+
 impl Palette {
     pub(super) fn new(title: &'static str, all: Vec<Listed>) -> Palette {
         let found = (0..all.len()).collect::<Vec<_>>();
@@ -205,7 +208,9 @@ impl Layer for Palette {
                 .areas(inner);
         frame.buffer_mut().set_stringn(line.x, line.y, "> ", usize::from(line.width), theme.style(Role::Key));
         let field = Rect { x: line.x.saturating_add(2), width: line.width.saturating_sub(2), ..line };
-        let columns = table::Layout::fit(COLUMNS, head.width.saturating_sub(1));
+        // Where everything is valid here, nothing is said of where.
+        let here = self.all.iter().all(|entry| entry.here);
+        let columns = table::Layout::without(COLUMNS, head.width.saturating_sub(1), |at| here && at == WHERE);
         columns
             .head(theme.style(Role::Muted))
             .render(Rect { x: head.x.saturating_add(1), ..head }.intersection(head), frame.buffer_mut());

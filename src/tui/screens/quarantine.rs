@@ -156,8 +156,8 @@ pub(super) const NOTHING: &str = "no message is put aside: what could not be adm
 
 const COLUMNS: &[Column] = &[
     Column { title: "entry", least: 5, most: 8, rank: 0, right: false },
-    Column { title: "why", least: 15, most: 16, rank: 1, right: false },
-    Column { title: "what is wrong", least: 16, most: u16::MAX, rank: 2, right: false },
+    Column { title: "why", least: 15, most: 16, rank: 2, right: false },
+    Column { title: "what is wrong", least: 28, most: u16::MAX, rank: 1, right: false },
     Column { title: "task", least: 6, most: 12, rank: 4, right: false },
     Column { title: "sender", least: 8, most: 14, rank: 6, right: false },
     Column { title: "times", least: 5, most: 5, rank: 5, right: true },

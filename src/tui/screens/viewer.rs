@@ -166,12 +166,17 @@ impl Layer for Viewer {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        &[
-            (Action::Down, "scroll"),
-            (Action::ToggleWrap, "wrap"),
-            (Action::CycleView, "raw"),
-            (Action::Copy, "copy"),
-        ]
+        match &self.content {
+            Content::Own(_) => {
+                &[(Action::Down, "scroll"), (Action::ToggleWrap, "wrap"), (Action::Copy, "copy")]
+            }
+            Content::Foreign { .. } => &[
+                (Action::Down, "scroll"),
+                (Action::ToggleWrap, "wrap"),
+                (Action::CycleView, "raw"),
+                (Action::Copy, "copy"),
+            ],
+        }
     }
 
     fn wake(&self, model: &crate::tui::model::Model) -> Option<std::time::Duration> {

@@ -65,8 +65,8 @@ impl Layout {
         Layout { widths, columns: columns.to_vec() }
     }
 
-    /// The same, fitted to the texts of the rows that are seen: no column is wider than its longest text or its
-    /// heading, and one without any text is left out.
+    /// The same, fitted to the texts of the rows that are seen: a column is as wide as its longest text or its heading
+    /// where its most allows, and one without any text is left out.
     pub fn seen<'t, R: IntoIterator<Item = &'t str>>(
         columns: &[Column],
         width: u16,
@@ -85,8 +85,9 @@ impl Layout {
             .zip(&longest)
             .map(|(column, longest)| {
                 let title = u16::try_from(column.title.chars().count()).unwrap_or(u16::MAX);
-                let need = if column.most == u16::MAX { u16::MAX } else { title.max(*longest) };
-                Column { least: column.least.min(need), most: column.most.min(need), ..*column }
+                // A column is shown as wide as it needs to be or not at all; only the unbounded ones give way.
+                let need = column.most.min(title.max(*longest));
+                if column.most == u16::MAX { *column } else { Column { least: need, most: need, ..*column } }
             })
             .collect();
         Layout::without(&fitted, width, |at| longest.get(at) == Some(&0))
@@ -187,7 +188,10 @@ mod tests {
             layout.row(rows[0].map(|text| (text, Style::new()))).to_string()
         };
         assert_eq!(seen(&[["T-20", "collect evidence", ""]]), "T-20  collect evidence");
-        assert_eq!(seen(&[["T-20", "collect evidence", ""], ["T-2000", "x", "1m"]]), "T-20    collect …     ");
+        assert_eq!(
+            seen(&[["T-20", "collect evidence", ""], ["T-2000", "x", "1m"]]),
+            "T-20    collect …     "
+        );
         let none: [[&str; 3]; 0] = [];
         assert_eq!(Layout::seen(COLUMNS, 40, none), Layout::fit(COLUMNS, 40));
     }

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::super::decision::Decision;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
+use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
@@ -139,7 +140,12 @@ impl Layer for Answer {
         }
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
+                let opens = self.opens;
                 self.pin(ctx.model);
+                if let Some(why) = self.nothing_asked().filter(|_| opens) {
+                    ctx.toast(reveal(&why).to_string());
+                    ctx.close();
+                }
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);

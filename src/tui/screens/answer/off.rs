@@ -5,6 +5,7 @@ use super::super::dialog;
 use super::{Answer, Content};
 use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
+use crate::domain::task::TaskState;
 use crate::tui::model::Model;
 use crate::tui::widgets::moment::{self, Told};
 
@@ -22,19 +23,10 @@ impl Answer {
 
     /// No question, another question, or one that is void.
     fn not_asked(&self, shown: &Shown, model: &Model) -> Option<String> {
-        let task = &shown.task;
         if let Some(why) = self.supersedes.as_ref().and_then(|old| correct::not_correctable(shown, old)) {
             return Some(why);
         }
-        let Some(asked) = self.question(shown) else {
-            return Some(match &task.decided {
-                Some(last) => format!(
-                    "no question is open: {} by {} in {} (record {})",
-                    last.decision, last.principal.subject, last.approval_id, last.sequence
-                ),
-                None => format!("no question is open: the task is {}", task.state),
-            });
-        };
+        let Some(asked) = self.question(shown) else { return self.nothing_asked() };
         if self.is_changed() {
             let same = self.pinned.as_ref().is_some_and(|pinned| pinned.asked.id == asked.id);
             let what = if same { "the task changed" } else { "the question changed" };
@@ -43,6 +35,23 @@ impl Answer {
             ));
         }
         self.expired(model).filter(|_| !self.cancels())
+    }
+
+    /// That there is no question to answer, and why; `None` where there is one.
+    pub(super) fn nothing_asked(&self) -> Option<String> {
+        let shown = self.reading.shown().filter(|shown| self.question(shown).is_none())?;
+        let task = &shown.task;
+        let name = task.task_id.as_str();
+        Some(match &task.decided {
+            _ if task.state == TaskState::NeedsReview => {
+                format!("no question is open: {name} is in review, d decides it")
+            }
+            Some(last) => format!(
+                "no question is open: {} by {} in {} (record {})",
+                last.decision, last.principal.subject, last.approval_id, last.sequence
+            ),
+            None => format!("no question is open: {name} is {}", task.state),
+        })
     }
 
     /// What became of the question where it expired: when, that nothing was sent, and what can be done.

@@ -238,6 +238,16 @@ fn a_question_that_expired_before_offers_nothing_to_fill_in_but_the_way_to_cance
     assert_eq!(stage.world.task().state, TaskState::Canceled, "{}", script.screen());
 }
 
+#[test]
+fn where_nothing_is_asked_no_form_opens() {
+    let mut stage = Stage::conflicted();
+    let mut script = stage.open(super::super::case::Case::new("T".into()), 100, 40);
+    stage.press(&mut script, "a");
+    let screen = script.screen();
+    assert!(screen.contains("no question is open: T is in review, d decides it"), "{screen}");
+    assert!(!screen.contains("Answer T"), "{screen}");
+}
+
 /// A question that was answered, with the task ready again.
 fn answered(question: Value, input: Input) -> Stage {
     let mut stage = Stage::waiting(question);

@@ -93,7 +93,7 @@ fn the_newest_comes_first_and_the_first_record_is_one_key_away() {
         answer(&mut script, 100_000, &good());
     }
     assert!(
-        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 501  T-500 ")),
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains("501  T-500 ")),
         "{}",
         script.screen()
     );
