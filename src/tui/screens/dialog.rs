@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, Clear, Widget as _};
 use super::View;
 use super::reading::Reading;
 use super::sending::Sending;
+use crate::domain::ids::TaskId;
 use crate::domain::secret::looks_like_secret;
 use crate::tui::model::Model;
 use crate::tui::theme::{Role, Theme};
@@ -60,6 +61,15 @@ pub(super) fn paint(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, widest: 
     let most = usize::from(STATUS);
     let lines = ink::paragraph(&text, theme.style(role), usize::from(status.width), most, theme);
     super::case::stack(frame, status, lines);
+}
+
+/// `Decide T-20 · v7`: what is done, to which task, and how it stands.
+pub(super) fn title(verb: &str, id: &TaskId, stands: Option<String>, theme: &Theme) -> Vec<Span<'static>> {
+    let mut title = vec![Span::styled(format!(" {verb} "), theme.style(Role::Title))];
+    title.extend(ink::spans(id.as_str(), theme.style(Role::Title), theme));
+    let stands = stands.map_or_else(|| " ".to_owned(), |stands| format!(" · {stands} "));
+    title.push(Span::styled(stands, theme.style(Role::Muted)));
+    title
 }
 
 /// What is in the way of sending, or that nothing is.

@@ -3,6 +3,7 @@
 mod act;
 mod elsewhere;
 mod filter;
+mod offers;
 mod preview;
 mod rows;
 mod tab;
@@ -21,7 +22,6 @@ use super::pages::{PAGE, Pages, Wanted, put};
 use super::quarantine::{Entries, Quarantine};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::{ListRequest, Order, Tallies, Tally};
-use crate::domain::attention::Reason;
 use crate::domain::ids::TaskId;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
@@ -35,12 +35,7 @@ use filter::Filter;
 use preview::Preview;
 use rows::Item;
 use tab::Tab;
-
-/// The shortest time between two readings for news.
-const NEWS: Duration = Duration::from_millis(250);
-
-/// How often it is asked how the way to the coordinator is, while it is not well.
-const WAY: Duration = Duration::from_secs(5);
+use take::{NEWS, WAY};
 
 /// The queue of everything that waits for a person.
 pub struct Docket {
@@ -158,35 +153,6 @@ impl Docket {
             self.pages.restart(ctx);
         }
         self.relayout();
-        self.pump(ctx);
-    }
-
-    fn count(&mut self, ctx: &mut Ctx<'_>) {
-        if self.counting.is_none() {
-            self.counting = Some(put(ctx, Ask::Tallies));
-        }
-    }
-
-    /// Asks the coordinator how the way to it is: what it says stands in the header.
-    fn check_way(&mut self, ctx: &mut Ctx<'_>) {
-        if self.checking.0.is_none() {
-            self.checking = (Some(put(ctx, Ask::Status)), ctx.model.now.run);
-        }
-    }
-
-    /// Reads again what is in view when something changed, a few times a second at most.
-    fn freshen(&mut self, ctx: &mut Ctx<'_>) {
-        let run = ctx.model.now.run;
-        if !self.news.here || self.counting.is_some() || run < self.news.read.saturating_add(NEWS) {
-            return;
-        }
-        (self.news.here, self.news.read) = (false, run);
-        self.count(ctx);
-        if self.in_quarantine() {
-            self.entries.stale();
-        } else {
-            self.pages.stale();
-        }
         self.pump(ctx);
     }
 
@@ -354,44 +320,6 @@ impl Layer for Docket {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        if self.filter.is_typing() {
-            return &[(Action::Accept, "keep"), (Action::NextField, "complete"), (Action::Back, "leave")];
-        }
-        if self.in_quarantine() {
-            return QUARANTINE;
-        }
-        match self.selected().and_then(|item| item.0.reason) {
-            Some(Reason::WaitingHuman | Reason::InputRequired | Reason::AuthRequired) => ANSWER,
-            Some(Reason::NeedsReview) => JUDGE,
-            _ => LOOK,
-        }
+        self.footer()
     }
 }
-
-type Offers = &'static [(Action, &'static str)];
-
-/// What the footer offers: these, and then what is good to know in every list.
-macro_rules! offers {
-    ($($own:expr),+) => {
-        &[
-            $($own,)+
-            (Action::Filter, "filter"),
-            (Action::NextTab, "next list"),
-            (Action::Sort, "sort"),
-            (Action::Approvals, "approvals"),
-            (Action::Quarantine, "quarantine"),
-        ]
-    };
-}
-const TIMELINE: (Action, &str) = (Action::Timeline, "timeline");
-const DECIDE: (Action, &str) = (Action::Decide, "decide");
-const JUDGE: Offers = offers![(Action::Open, "open"), DECIDE, TIMELINE];
-const ANSWER: Offers = offers![(Action::Open, "answer"), DECIDE, TIMELINE];
-const LOOK: Offers = offers![(Action::Open, "open"), TIMELINE];
-/// The list of entries takes no filter and no order.
-const QUARANTINE: Offers = &[
-    (Action::Open, "open"),
-    (Action::NextTab, "next list"),
-    (Action::Quarantine, "settled ones too"),
-    (Action::Approvals, "approvals"),
-];

@@ -1,17 +1,12 @@
 //! Reads a list page by page around what is looked at, one question at a time, and loses no key meanwhile.
 
+mod table;
+
 use std::mem;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::widgets::Widget as _;
-
 use crate::tui::effect::{Ask, Effect};
-use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::held::{Held, Keyed};
 use crate::tui::widgets::list::{List, Move, Rows as _};
-use crate::tui::widgets::table::{Column, Layout};
 
 use super::Ctx;
 
@@ -282,55 +277,11 @@ impl<T: Keyed> Pages<T> {
         }
     }
 
-    /// The rows in view as a table of these columns.
-    pub(super) fn table<const N: usize>(
-        &self,
-        columns: &[Column],
-        width: u16,
-        cells: impl Fn(&T) -> [(String, Style); N],
-    ) -> Table<N> {
-        let window = self.list.window();
-        let first = window.start;
-        let rows: Vec<_> = window.map_while(|row| self.held.get(row)).map(cells).collect();
-        let texts = rows.iter().map(|row| row.iter().map(|(text, _)| text.as_str()));
-        Table { layout: Layout::seen(columns, width, texts), first, rows }
-    }
-
-    /// Draws the rows of a table.
-    pub(super) fn draw<const N: usize>(
-        &self,
-        frame: &mut Frame<'_>,
-        area: Rect,
-        theme: &Theme,
-        table: &Table<N>,
-    ) {
-        self.list.draw(frame, area, theme, &self.held, |row, _| {
-            let cells = row.checked_sub(table.first).and_then(|at| table.rows.get(at));
-            let cells = cells.into_iter().flatten();
-            table.layout.row(cells.map(|(text, style)| (text.as_str(), *style)))
-        });
-    }
-
     /// The page could not be read, for this reason, revealed.
     pub(super) fn fail(&mut self, request: u64, why: &str) {
         if self.open.take_if(|(open, _)| *open == request).is_some() {
             self.failed = Some(why.to_owned());
         }
-    }
-}
-
-/// The rows in view, fitted to what they hold.
-pub(super) struct Table<const N: usize> {
-    layout: Layout,
-    first: usize,
-    rows: Vec<[(String, Style); N]>,
-}
-
-impl<const N: usize> Table<N> {
-    /// Draws the headings, in line with the rows.
-    pub(super) fn head(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let area = Rect { x: area.x.saturating_add(1), width: area.width.saturating_sub(1), ..area };
-        self.layout.head(theme.style(Role::Muted)).render(area, frame.buffer_mut());
     }
 }
 

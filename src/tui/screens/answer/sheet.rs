@@ -30,14 +30,10 @@ impl Answer {
     pub(super) fn paint(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
         let theme = view.theme;
         let verb = if self.supersedes.is_some() { "Correct the answer to" } else { "Answer" };
-        let mut title = vec![Span::styled(format!(" {verb} "), theme.style(Role::Title))];
-        title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
-        if let Some(pinned) = &self.pinned {
-            title.push(Span::styled(format!(" · v{} ", pinned.version), theme.style(Role::Muted)));
-        }
+        let stands = self.pinned.as_ref().map(|pinned| format!("v{}", pinned.version));
         let (width, _) = dialog::inner((area.width, area.height), WIDEST);
         let parts = Parts {
-            title,
+            title: dialog::title(verb, self.reading.id(), stands, theme),
             sheet: self.sheet(width, theme, view.model),
             scroll: self.scroll,
             status: dialog::status(

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::super::docket::Docket;
 use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, is_clean, live, news};
 use super::*;
+use crate::domain::decision::{Input, Part as Piece};
+use crate::domain::task::TaskState;
 use crate::domain::testing::owner;
+use crate::tui::effect::Effect;
 use crate::tui::event::Event;
 use crate::tui::testing::Script;
 

@@ -29,18 +29,12 @@ impl Decision {
     pub(super) fn paint(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
         let theme = view.theme;
         let verb = if self.supersedes.is_some() { "Supersede" } else { "Decide" };
-        let mut title = vec![Span::styled(format!(" {verb} "), theme.style(Role::Title))];
-        title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
-        if let Some(shown) = self.reading.shown() {
-            let state = shown.task.state.as_str().replace('_', " ");
-            title.push(Span::styled(
-                format!(" · {state} · v{} ", shown.task.state_version),
-                theme.style(Role::Muted),
-            ));
-        }
+        let stands = self.reading.shown().map(|shown| {
+            format!("{} · v{}", shown.task.state.as_str().replace('_', " "), shown.task.state_version)
+        });
         let (width, _) = dialog::inner((area.width, area.height), WIDEST);
         let parts = Parts {
-            title,
+            title: dialog::title(verb, self.reading.id(), stands, theme),
             sheet: self.sheet(width, theme, view.model),
             scroll: self.scroll,
             status: dialog::status(

@@ -1,14 +1,53 @@
 //! What the docket makes of answers and news.
 
+use std::time::Duration;
+
 use super::Docket;
 use super::rows::{Item, Known};
 use crate::domain::text::reveal;
+use crate::tui::effect::Ask;
 use crate::tui::event::{Change, Reply};
 use crate::tui::model::Link;
 use crate::tui::screens::Ctx;
+use crate::tui::screens::pages::put;
 use crate::tui::widgets::held::Keyed as _;
 
+/// The shortest time between two readings for news.
+pub(super) const NEWS: Duration = Duration::from_millis(250);
+
+/// How often it is asked how the way to the coordinator is, while it is not well.
+pub(super) const WAY: Duration = Duration::from_secs(5);
+
 impl Docket {
+    pub(super) fn count(&mut self, ctx: &mut Ctx<'_>) {
+        if self.counting.is_none() {
+            self.counting = Some(put(ctx, Ask::Tallies));
+        }
+    }
+
+    /// Asks the coordinator how the way to it is: what it says stands in the header.
+    pub(super) fn check_way(&mut self, ctx: &mut Ctx<'_>) {
+        if self.checking.0.is_none() {
+            self.checking = (Some(put(ctx, Ask::Status)), ctx.model.now.run);
+        }
+    }
+
+    /// Reads again what is in view when something changed, a few times a second at most.
+    pub(super) fn freshen(&mut self, ctx: &mut Ctx<'_>) {
+        let run = ctx.model.now.run;
+        if !self.news.here || self.counting.is_some() || run < self.news.read.saturating_add(NEWS) {
+            return;
+        }
+        (self.news.here, self.news.read) = (false, run);
+        self.count(ctx);
+        if self.in_quarantine() {
+            self.entries.stale();
+        } else {
+            self.pages.stale();
+        }
+        self.pump(ctx);
+    }
+
     pub(super) fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
         let counted = self.counting == Some(request);
         if counted {

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use super::super::stage::{DEPTHS, SIZES, serve, status as status_of};
 use super::*;
 use crate::coordinator::{Page, Row, RowQuestion, Scope as Store};
-use crate::domain::attention::Stuck;
+use crate::domain::attention::{Reason, Stuck};
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
 use crate::domain::task::TaskState;
