@@ -50,6 +50,10 @@ enum Phase {
 /// Events that are told of what changed meanwhile.
 const CHANGES: usize = 8;
 
+/// What the footer offers once it is recorded.
+pub(super) const RECORDED: &[(Action, &str)] =
+    &[(Action::Copy, "copy digest"), (Action::Supersede, "correct"), (Action::Preview, "record")];
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Sending {

@@ -196,24 +196,12 @@ impl Stage {
             task_id: Some(task.task_id.0),
             trace_id: Some(task.trace_id),
             state: Some(task.state),
-            state_version: Some(task.state_version),
             reason: shown.reason,
             stuck: shown.stuck,
             since: task.entered_at,
-            candidates: shown.candidates.len() as u64,
             messages: task.arrivals,
-            held: task.held.len() as u64,
-            interruption: None,
             goal: task.request.goal,
-            priority: 0,
-            deadline: None,
-            failure: None,
-            worker: None,
-            labels: BTreeMap::new(),
-            approval_id: None,
-            quarantine: None,
-            detail: None,
-            cursor: "1".into(),
+            ..blank()
         }
     }
 
@@ -351,6 +339,33 @@ impl Stage {
         let asks = self.log.iter();
         asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None })
             .collect()
+    }
+}
+
+/// A row of the docket with nothing in it.
+pub(super) fn blank() -> Row {
+    Row {
+        task_id: None,
+        trace_id: None,
+        state: None,
+        state_version: None,
+        reason: None,
+        stuck: None,
+        since: Timestamp(0),
+        candidates: 0,
+        messages: 0,
+        held: 0,
+        interruption: None,
+        goal: None,
+        priority: 0,
+        deadline: None,
+        failure: None,
+        worker: None,
+        labels: BTreeMap::new(),
+        approval_id: None,
+        quarantine: None,
+        detail: None,
+        cursor: "1".into(),
     }
 }
 

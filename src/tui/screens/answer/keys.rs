@@ -6,6 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::super::decision::Decision;
+use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
 use crate::domain::text::reveal;
@@ -37,11 +38,7 @@ impl Layer for Answer {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[
-                (Action::Copy, "copy digest"),
-                (Action::Supersede, "correct"),
-                (Action::Preview, "record"),
-            ];
+            return RECORDED;
         }
         if self.pinned.as_ref().is_some_and(|pinned| pinned.asked.question.link.is_some())
             && !self.is_changed()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
+use ratatui::widgets::{Clear, Widget as _};
 
 use crate::coordinator::{Approval, Shown};
 use crate::domain::decision::Resume;
@@ -222,6 +222,11 @@ impl Layer for Opened {
         &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
     }
 
+    /// It covers the ledger and is no step further away than it: records open from wherever the ledger does.
+    fn popup(&self) -> bool {
+        true
+    }
+
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match (action, &self.record) {
             (Action::Copy | Action::CopyDigest, Some(record)) => {
@@ -260,6 +265,8 @@ impl Layer for Opened {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        Clear.render(area, frame.buffer_mut());
+        frame.buffer_mut().set_style(area, view.theme.style(Role::Text));
         let line = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
         let place = if self.lines.is_empty() {
             String::new()

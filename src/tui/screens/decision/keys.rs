@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Decision, Focus};
 use crate::tui::action::{Action, Scope};
@@ -36,11 +37,7 @@ impl Layer for Decision {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[
-                (Action::Copy, "copy digest"),
-                (Action::Supersede, "correct"),
-                (Action::Preview, "record"),
-            ];
+            return RECORDED;
         }
         &[
             (Action::ToggleUphold, "choose"),

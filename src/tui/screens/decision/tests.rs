@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::super::approvals::Approvals;
 use super::super::case::Case;
+use super::super::docket::Docket;
 use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, facts, is_clean, live, news};
-use super::super::timeline::Timeline;
 use super::*;
 use crate::domain::testing::owner;
 use crate::tui::effect::Effect;
@@ -337,17 +337,21 @@ fn only_the_latest_record_is_corrected_and_only_until_work_goes_on() {
 }
 
 #[test]
-fn where_three_screens_are_open_the_sides_take_the_place_of_the_last() {
+fn where_three_screens_are_open_the_sides_take_the_place_of_the_ledger() {
     let mut stage = Stage::conflicted();
     let first = stage.world.decision(TaskState::Ready);
     stage.world.decide_as(first, owner()).unwrap();
-    let mut script = stage.open(Timeline::new("T".into()), 120, 40);
-    for key in ["A", "<enter>", "s"] {
+    let mut script = stage.open(Docket::new(), 120, 40);
+    for key in ["<enter>", "A", "<enter>", "s"] {
         stage.press(&mut script, key);
     }
     assert!(script.screen().contains("then d corrects it"), "{}", script.screen());
-    stage.press(&mut script, "<esc>");
-    assert!(script.screen().contains("Approvals of T"), "{}", script.screen());
+    // Back to the case from which the ledger was opened, and then to the list.
+    for _ in 0..2 {
+        assert!(script.screen().contains("conflict: outcome"), "{}", script.screen());
+        stage.press(&mut script, "<esc>");
+    }
+    assert!(script.screen().contains("[All 1]"), "{}", script.screen());
 }
 
 #[test]

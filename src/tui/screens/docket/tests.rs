@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 
-use super::super::stage::{DEPTHS, SIZES, serve, status as status_of};
+use super::super::stage::{DEPTHS, SIZES, blank, serve, status as status_of};
 use super::*;
 use crate::coordinator::{Page, Row, RowQuestion, Scope as Store};
 use crate::domain::attention::{Reason, Stuck};
@@ -101,18 +101,15 @@ fn row(n: u32) -> Row {
         since: Timestamp(NOW - i64::from(2_000_000_u32.saturating_sub(n)) / 10 * MINUTE / 1000),
         candidates: 2,
         messages: 5,
-        held: 0,
         interruption,
         goal: Some("collect\x1b[2J evidence".into()),
         priority: i64::from(n % 3),
         deadline: n.is_multiple_of(2).then_some(Timestamp(NOW - MINUTE * 61)),
-        failure: None,
         worker: Some("researcher-a".into()),
-        labels: std::collections::BTreeMap::new(),
-        approval_id: None,
         quarantine: put_aside.then(|| format!("Q-{n}")),
         detail: put_aside.then(|| "required member recipient is missing".into()),
         cursor: n.to_string(),
+        ..blank()
     }
 }
 
