@@ -28,8 +28,14 @@ pub enum Scope {
     Timeline,
     /// The ledger.
     Approvals,
+    /// One approval record.
+    Record,
     /// The dead letters.
     Quarantine,
+    /// One dead letter.
+    Entry,
+    /// A dialog that asks once more.
+    Confirm,
     /// One text, opened whole.
     Text,
 }
@@ -50,6 +56,9 @@ impl Scope {
             Scope::Timeline => "timeline",
             Scope::Approvals => "approvals",
             Scope::Quarantine => "quarantine",
+            Scope::Record => "record",
+            Scope::Entry => "entry",
+            Scope::Confirm => "confirm",
             Scope::Text => "text",
         }
     }
@@ -64,6 +73,9 @@ impl Scope {
         &[Scope::Timeline, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Quarantine, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Record, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Entry, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Confirm, Scope::Global, Scope::Always],
         &[Scope::Text, Scope::List, Scope::Global, Scope::Always],
     ];
 }
@@ -155,7 +167,8 @@ actions! {
     PreviousField "previous-field" "Moves to the previous field."
         [Field: "backtab", Decision: "backtab", Answer: "backtab"]
     Accept "accept" "Takes what is typed or chosen." [Line: "enter"]
-    Submit "submit" (danger) "Sends the decision or the answer, once." [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s"]
+    Submit "submit" (danger) "Sends the decision or the answer, once."
+        [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s", Confirm: "ctrl-s"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
     Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
@@ -186,7 +199,7 @@ actions! {
     NextIntent "next-intent" "Shows the next intent in conflict." [Case: "i"]
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
-    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y"]
+    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
     Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
@@ -195,10 +208,11 @@ actions! {
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
     Export "export" "Says how to write the records to a file." [Approvals: "x"]
-    Supersede "supersede" "Corrects this record by one that supersedes it." [Approvals: "s", Decision: "s", Answer: "s"]
+    Supersede "supersede" "Corrects this record by one that supersedes it."
+        [Approvals: "s", Record: "s", Decision: "s", Answer: "s"]
 
-    Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r"]
-    Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]
+    Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r", Entry: "r"]
+    Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D", Entry: "D"]
     ToggleSettled "toggle-settled" "Shows or hides entries that are settled." [Quarantine: "x"]
 }
 

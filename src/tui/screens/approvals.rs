@@ -29,7 +29,7 @@ use crate::tui::widgets::list::Rows as _;
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::Column;
-use record::Opened;
+pub(super) use record::Opened;
 
 /// The most records of one task that are read; a task has about one a decision.
 const OF_TASK: usize = 1000;

@@ -8,11 +8,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::answer::Answer;
-use super::approvals::Approvals;
+use super::approvals::{Approvals, Opened as Record};
 use super::case::Case;
 use super::decision::Decision;
 use super::docket::Docket;
-use super::quarantine::Quarantine;
+use super::quarantine::{Opened as Entry, Quarantine, Readmit};
 use super::stage::Stage;
 use super::timeline::Timeline;
 use super::viewer::Viewer;
@@ -98,7 +98,10 @@ fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     run(&done, approved, || Answer::new(id()), "<space><tab>why<tab>approve<ctrl-s>", &[Scope::Answer]);
     run(&done, decided, || Timeline::new(id()), "", &[Scope::Timeline]);
     run(&done, decided, || Approvals::new(None), "", &[Scope::Approvals]);
+    run(&done, decided, || Record::new(1), "", &[Scope::Record]);
     run(&done, Stage::conflicted, Quarantine::new, "", &[Scope::Quarantine]);
+    run(&done, Stage::conflicted, || Entry::new("Q-1".into()), "", &[Scope::Entry]);
+    run(&done, Stage::conflicted, || Readmit::new("Q-1".into()), "", &[Scope::Confirm]);
     run(&done, Stage::conflicted, || Viewer::own("text", vec!["a line".into()]), "", &[Scope::Text]);
     // These are the app's own.
     let app = [Scope::Always, Scope::Global].map(Scope::word);

@@ -26,7 +26,8 @@ use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::Column;
-use act::{Drop, Readmit};
+use act::Drop;
+pub(super) use act::Readmit;
 use std::time::Duration;
 
 /// An entry as it is held.

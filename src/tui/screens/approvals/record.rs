@@ -24,7 +24,7 @@ use crate::tui::widgets::pager::Pager;
 use crate::tui::widgets::status::{self, Waiting};
 
 /// One record.
-pub(super) struct Opened {
+pub(in super::super) struct Opened {
     sequence: u64,
     record: Option<Box<Record>>,
     /// The record that corrects this one, once looked for: its id, or none.
@@ -42,7 +42,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// For the record with this number, which is read when the layer opens.
-    pub(super) fn new(sequence: u64) -> Opened {
+    pub(in super::super) fn new(sequence: u64) -> Opened {
         Opened {
             sequence,
             record: None,
@@ -219,7 +219,7 @@ fn chain(record: &Record, corrected_by: Option<&Option<String>>, lines: &mut Vec
 
 impl Layer for Opened {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Record, Scope::List, Scope::Global, Scope::Always]
     }
 
     /// It covers the ledger and is no step further away than it: records open from wherever the ledger does.
