@@ -199,7 +199,7 @@ actions! {
     NextIntent "next-intent" "Shows the next intent in conflict." [Case: "i"]
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
-    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
+    CopyDigest "copy-digest" "Copies the whole digest." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
     Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
@@ -208,7 +208,7 @@ actions! {
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
     Export "export" "Says how to write the records to a file." [Approvals: "x"]
-    Supersede "supersede" "Corrects this record by one that supersedes it."
+    Supersede "supersede" "Corrects this record with a new one."
         [Approvals: "s", Record: "s", Decision: "s", Answer: "s"]
 
     Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r", Entry: "r"]
