@@ -43,6 +43,7 @@ fn child() {
     let Some(socket) = std::env::var_os(SOCKET) else { return };
     let mut told = UnixStream::connect(&socket).unwrap();
     let start = Start {
+        command: "tribunal".into(),
         store: "test".into(),
         who: "you".into(),
         look: Look { theme: None, depth: Depth::detect(), keymap: Keymap::default() },

@@ -5,6 +5,7 @@ mod story;
 
 use super::connect::{Settings, open_store, owned, owned_by, user_name};
 use super::failure::Failure;
+use super::may::quoted;
 use super::output::Out;
 use super::terminal;
 use crate::config::Config;
@@ -58,7 +59,9 @@ impl Demo {
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
         let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
-            let left = terminal::show(settings, Arc::new(owned(&config, store))).await;
+            let state = quoted(&place.join("state").to_string_lossy());
+            let command = format!("TRIBUNAL_STATE_DIR={state} {}", terminal::command(&path));
+            let left = terminal::show(settings, Arc::new(owned(&config, store)), command).await;
             // Where the terminal is gone nothing can be said, and why it went is what counts.
             let told = whereabouts(&place, messages, out);
             return left.and(told);

@@ -75,7 +75,7 @@ fn replies(need: Option<Need>) -> &'static [&'static str] {
 }
 
 /// A name as a shell takes it for one word: names come from agents and are not to be pasted as anything else.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+=".contains(c);
     if !name.is_empty() && !name.starts_with('-') && name.chars().all(plain) {
         return name.to_owned();

@@ -2,6 +2,7 @@
 
 use super::connect::{self, Settings};
 use super::failure::Failure;
+use super::may::quoted;
 use super::{Global, threads};
 use crate::coordinator::Coordinator;
 use crate::domain::text::reveal;
@@ -28,8 +29,14 @@ pub fn run(global: Global) -> Result<(), Failure> {
             made.map_err(|e| Failure::file(&settings.paths.data.to_string_lossy(), &e))?;
         }
         let coordinator = connect::open(&settings, makes).await?;
-        show(&settings, coordinator).await
+        show(&settings, coordinator, command(&settings.place()?)).await
     })
+}
+
+/// The beginning of a command that reaches the store at a path, from whatever directory.
+pub fn command(store: &Path) -> String {
+    let path = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+    format!("tribunal --store {}", quoted(&path.to_string_lossy()))
 }
 
 /// Whether there is a terminal to show anything on.
@@ -37,12 +44,17 @@ pub fn check() -> Result<(), Failure> {
     tui::terminal::check().map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// Shows a coordinator's docket until the person leaves.
-pub async fn show(settings: &Settings, coordinator: Arc<dyn Coordinator>) -> Result<(), Failure> {
+/// Shows a coordinator's docket until the person leaves; `command` is how a shell reaches the same store.
+pub async fn show(
+    settings: &Settings,
+    coordinator: Arc<dyn Coordinator>,
+    command: String,
+) -> Result<(), Failure> {
     let principal = coordinator.principal();
     let start = Start {
         store: "…".into(),
         who: reveal(&principal.subject).to_string(),
+        command,
         look: look(settings)?,
         reports: settings.paths.state.join("reports"),
     };
@@ -94,4 +106,17 @@ fn warned<T>(parsed: Result<(T, Vec<String>), String>) -> Result<T, Failure> {
         tracing::warn!("{}", reveal(&warning));
     }
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_reaches_a_store_is_one_a_shell_takes_from_anywhere() {
+        assert_eq!(command(Path::new("/data/a.db")), "tribunal --store /data/a.db");
+        assert_eq!(command(Path::new("/it's here/$a.db")), r"tribunal --store '/it'\''s here/$a.db'");
+        let here = std::env::current_dir().unwrap_or_default().join("a.db");
+        assert_eq!(command(Path::new("a.db")), command(&here));
+    }
 }

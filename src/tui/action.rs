@@ -28,12 +28,16 @@ pub enum Scope {
     Timeline,
     /// The ledger.
     Approvals,
+    /// One approval record.
+    Record,
     /// The dead letters.
     Quarantine,
-    /// Agents and connection.
-    Agents,
-    /// Who must authorize what.
-    Authorization,
+    /// One dead letter.
+    Entry,
+    /// A dialog that asks once more.
+    Confirm,
+    /// One text, opened whole.
+    Text,
 }
 
 impl Scope {
@@ -52,8 +56,10 @@ impl Scope {
             Scope::Timeline => "timeline",
             Scope::Approvals => "approvals",
             Scope::Quarantine => "quarantine",
-            Scope::Agents => "agents",
-            Scope::Authorization => "authorization",
+            Scope::Record => "record",
+            Scope::Entry => "entry",
+            Scope::Confirm => "confirm",
+            Scope::Text => "text",
         }
     }
 
@@ -67,8 +73,10 @@ impl Scope {
         &[Scope::Timeline, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Quarantine, Scope::List, Scope::Global, Scope::Always],
-        &[Scope::Agents, Scope::List, Scope::Global, Scope::Always],
-        &[Scope::Authorization, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Record, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Entry, Scope::List, Scope::Global, Scope::Always],
+        &[Scope::Confirm, Scope::Global, Scope::Always],
+        &[Scope::Text, Scope::List, Scope::Global, Scope::Always],
     ];
 }
 
@@ -151,41 +159,39 @@ actions! {
     HalfPageUp "half-page-up" "Moves up half a page." [List: "ctrl-u"]
     First "first" "Moves to the first row." [List: "g" "home"]
     Last "last" "Moves to the last row." [List: "G" "end"]
-    Left "left" "Moves or scrolls left." [List: "h" "left"]
-    Right "right" "Moves or scrolls right." [List: "l" "right"]
+    Left "left" "Moves or scrolls left." [Case: "h" "left", Text: "h" "left"]
+    Right "right" "Moves or scrolls right." [Case: "l" "right", Text: "l" "right"]
     JumpToNew "jump-to-new" "Moves to what arrived above." [List: "u"]
 
     NextField "next-field" "Moves to the next field." [Field: "tab", Decision: "tab", Answer: "tab"]
     PreviousField "previous-field" "Moves to the previous field."
         [Field: "backtab", Decision: "backtab", Answer: "backtab"]
     Accept "accept" "Takes what is typed or chosen." [Line: "enter"]
-    Submit "submit" (danger) "Sends the decision or the answer, once." [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s"]
+    Submit "submit" (danger) "Sends the decision or the answer, once."
+        [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s", Confirm: "ctrl-s"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
     Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
 
     Open "open" "Opens what is selected."
-        [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Agents: "enter"]
+        [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter"]
     NextTab "next-tab" "Shows the next tab." [Docket: "tab"]
     PreviousTab "previous-tab" "Shows the previous tab." [Docket: "backtab"]
-    Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d"]
+    Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d", Answer: "d"]
     Answer "answer" "Answers the question this task waits for." [Docket: "a", Case: "a", Timeline: "a"]
     Timeline "timeline" "Shows everything that happened to this task." [Docket: "t", Case: "t"]
     Approvals "approvals" "Shows the approval records." [Docket: "A", Case: "A", Timeline: "A"]
     Quarantine "quarantine" "Shows the messages that could not be admitted." [Docket: "Q"]
-    Agents "agents" "Shows the agents and the connection." [Docket: "C"]
-    Authorization "authorization" "Shows what this task needs authorized." [Docket: "z", Case: "z"]
-    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Agents: "/"]
+    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/"]
     Sort "sort" "Sorts by the next column." [Docket: "s"]
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
-    Mark "mark" "Marks this task for an action on many." [Docket: "space"]
-    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Decision: "r" "f5", Answer: "r" "f5", Agents: "r" "f5"]
+    Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Decision: "r" "f5", Answer: "r" "f5"]
 
     NextDifference "next-difference" "Moves to the next difference." [Case: "n"]
     PreviousDifference "previous-difference" "Moves to the previous difference." [Case: "N"]
-    CycleView "cycle-view" "Shows differences, the whole, or raw text." [Case: "v"]
-    ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w"]
+    CycleView "cycle-view" "Shows differences, the whole, or raw text." [Case: "v", Text: "v"]
+    ToggleWrap "toggle-wrap" "Wraps long lines, or no longer." [Case: "w", Text: "w"]
     FocusPane "focus-pane" "Moves to the other pane." [Case: "tab"]
     NextPair "next-pair" "Compares with the next side." [Case: "]"]
     PreviousPair "previous-pair" "Compares with the previous side." [Case: "["]
@@ -193,7 +199,7 @@ actions! {
     NextIntent "next-intent" "Shows the next intent in conflict." [Case: "i"]
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
-    CopyDigest "copy-digest" "Copies the whole digest of this side." [Case: "Y", Decision: "Y", Approvals: "Y"]
+    CopyDigest "copy-digest" "Copies the whole digest." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
     Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
@@ -202,15 +208,12 @@ actions! {
 
     Verify "verify" "Verifies the whole chain of records here." [Approvals: "V"]
     Export "export" "Says how to write the records to a file." [Approvals: "x"]
-    Supersede "supersede" "Opens a decision that supersedes this record." [Approvals: "s", Decision: "s"]
+    Supersede "supersede" "Corrects this record with a new one."
+        [Approvals: "s", Record: "s", Decision: "s", Answer: "s"]
 
-    Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r"]
-    Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D"]
-
+    Readmit "readmit" (danger) "Delivers this message again." [Quarantine: "r", Entry: "r"]
+    Drop "drop" (danger) "Drops this message, with a reason that is kept." [Quarantine: "D", Entry: "D"]
     ToggleSettled "toggle-settled" "Shows or hides entries that are settled." [Quarantine: "x"]
-
-    Test "test" "Tries the connection to this agent." [Agents: "t"]
-    OpenLink "open-link" "Opens the link in the browser." [Authorization: "o"]
 }
 
 #[cfg(test)]

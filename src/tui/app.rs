@@ -11,6 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Widget as _};
 
+use crate::domain::text::clip;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::Effect;
 use crate::tui::event::{Change, Code, Event, Key, Reply};
@@ -146,7 +147,7 @@ impl App {
             }
             Event::Feed(ref change) => {
                 if let Change::Link(link) = change {
-                    self.model.link = *link;
+                    self.model.hear(*link);
                 }
                 self.tell_all(&event, &mut effects);
             }
@@ -170,7 +171,8 @@ impl App {
     /// How long after a frame the next is due if nothing happens; none when nothing on it changes with time.
     pub fn wake(&self) -> Option<Duration> {
         let notice = self.notice.as_ref().map(|(_, until)| until.saturating_sub(self.model.now.run));
-        let link = matches!(self.model.link, Link::Reconnecting { .. }).then_some(Duration::from_secs(1));
+        let link = matches!(self.model.link, Link::Reconnecting { .. } | Link::Offline { .. })
+            .then_some(Duration::from_secs(1));
         let layers = self.visible().filter_map(|place| place.layer.wake(&self.model)).min();
         [notice, link, layers].into_iter().flatten().min()
     }
@@ -237,8 +239,7 @@ impl App {
     }
 
     fn push(&mut self, layer: Box<dyn Layer>, effects: &mut Vec<Effect>) {
-        let depth = self.stack.iter().filter(|place| !place.layer.popup()).count();
-        if !layer.popup() && depth >= DEEPEST {
+        if !layer.popup() && self.is_deep() {
             let back =
                 self.keymap.all_keys(Action::Back).next().map(|key| key.to_string()).unwrap_or_default();
             self.notify(format!("three levels deep already: {back} goes back"));
@@ -247,6 +248,10 @@ impl App {
         self.stack.push(Place { layer, requests: Vec::new(), painted: None });
         let body = self.body();
         self.tell_top(&Event::Resize { width: body.width, height: body.height }, effects);
+    }
+
+    fn is_deep(&self) -> bool {
+        self.stack.iter().filter(|place| !place.layer.popup()).count() >= DEEPEST
     }
 
     /// Closes the top layer, but never the last, and takes back what it still waits for.
@@ -309,12 +314,18 @@ impl App {
         match want {
             Want::Toast(text) => self.notify(text),
             Want::Push(layer) if top => self.push(layer, effects),
+            Want::GoTo(layer) if top => {
+                while self.is_deep() {
+                    self.pop(effects);
+                }
+                self.push(layer, effects);
+            }
             Want::Close if top => self.pop(effects),
             Want::CloseAndRun(action) if top => {
                 self.pop(effects);
                 self.run(action, effects);
             }
-            Want::Push(_) | Want::Close | Want::CloseAndRun(_) => {}
+            Want::Push(_) | Want::GoTo(_) | Want::Close | Want::CloseAndRun(_) => {}
         }
     }
 
@@ -356,7 +367,8 @@ impl App {
         }
         match &self.notice {
             Some((notice, _)) => {
-                let line = Line::styled(format!(" {notice}"), theme.style(Role::Toast));
+                let text = clip(&format!(" {notice}"), usize::from(area.width)).text.to_string();
+                let line = Line::styled(text, theme.style(Role::Toast));
                 line.render(row(area.bottom() - 1), frame.buffer_mut());
             }
             None => status::footer(frame, row(area.bottom() - 1), theme, &self.footer()),

@@ -77,6 +77,8 @@ pub struct Start {
     pub store: String,
     /// Who will be recorded, revealed.
     pub who: String,
+    /// How a shell reaches this store: the beginning of a command, quoted.
+    pub command: String,
     /// Theme, depth and keys.
     pub look: Look,
     /// Where a report goes when the program breaks.
@@ -109,6 +111,7 @@ pub async fn run(
     let (guard, screen) = Guard::enter(start.reports)?;
     let clock = Clock { start: Instant::now() };
     let mut model = Model::new(start.store, start.who, clock.now());
+    model.command = start.command;
     model.zone = jiff::tz::TimeZone::system();
     let size = ratatui::backend::Backend::size(&screen)?;
     let app = App::new(model, start.look, first, size.width, size.height);

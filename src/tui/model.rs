@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::coordinator::Status;
+use crate::coordinator::{self, Status};
 use crate::domain::actor::{Principal, Role};
 use crate::domain::text::reveal;
 
@@ -43,8 +43,12 @@ pub struct Model {
     pub store: String,
     /// Who will be recorded, and their role, revealed.
     pub who: String,
+    /// How a shell reaches this store: the beginning of a command, quoted.
+    pub command: String,
     /// How fresh the data is.
     pub link: Link,
+    /// What the feed of changes says of the way there; the coordinator may know better.
+    pub feed: Link,
     /// The time of the event being handled.
     pub now: Now,
     /// The zone local times are shown in.
@@ -64,7 +68,9 @@ impl Model {
         Model {
             store: store.into(),
             who: who.into(),
+            command: "tribunal".to_owned(),
             link: Link::Connecting,
+            feed: Link::Connecting,
             now,
             zone,
             read_only: None,
@@ -77,6 +83,17 @@ impl Model {
     pub fn learn(&mut self, status: &Status) -> bool {
         self.store = reveal(&status.name).to_string();
         self.who = who(&status.principal);
+        self.link = match status.link {
+            coordinator::Link::Live => self.feed,
+            coordinator::Link::Reconnecting { since } => {
+                let ago = self.now.wall.as_millisecond().saturating_sub(since.0);
+                let ago = Duration::from_millis(u64::try_from(ago).unwrap_or(0));
+                Link::Reconnecting { since: self.now.run.saturating_sub(ago) }
+            }
+            coordinator::Link::Offline { data_of } => {
+                Link::Offline { data_of: Timestamp::from_millisecond(data_of.0).unwrap_or(self.now.wall) }
+            }
+        };
         let had = self.warning().is_some();
         let mismatch = status.mismatch.as_deref();
         self.read_only = mismatch
@@ -94,6 +111,11 @@ impl Model {
     pub fn warning(&self) -> Option<String> {
         let tried = || self.write_failure.as_ref().map(|why| format!("the last write failed: {why}"));
         self.read_only.as_ref().map(|why| format!("read only: {why}")).or_else(tried)
+    }
+
+    /// Takes note of what the feed of changes says of the way to the coordinator.
+    pub fn hear(&mut self, link: Link) {
+        (self.feed, self.link) = (link, link);
     }
 
     /// Whether a decision may be made on what is shown (screens, law 5).

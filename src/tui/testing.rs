@@ -41,13 +41,9 @@ impl Script {
     pub fn themed(first: impl Layer + 'static, width: u16, height: u16, theme: &str, depth: Depth) -> Script {
         let look = Look { theme: Theme::embedded(theme), depth, keymap: Keymap::default() };
         let now = at(Duration::ZERO);
-        let app = App::new(
-            Model::new("payments-prod", "you (reviewer)", now),
-            look,
-            Box::new(first),
-            width,
-            height,
-        );
+        let mut model = Model::new("payments-prod", "you (reviewer)", now);
+        model.command = "tribunal --store '/a b/it.db'".to_owned();
+        let app = App::new(model, look, Box::new(first), width, height);
         let backend = TestBackend::new(width, height);
         let Ok(terminal) = Terminal::new(backend);
         let mut script =

@@ -1,6 +1,6 @@
 //! What somebody changed in the file with another tool: the check names it, and no decision rests on it.
 
-use crate::common::{Place, admit, admitted, asks, block_on, conflict, decide, envelope, moves, result, run};
+use crate::common::{Place, admit, admitted, block_on, conflict, decide, envelope, moves, result, run};
 use serde_json::json;
 use tribunal::domain::command::Command;
 use tribunal::domain::digest::Digest;

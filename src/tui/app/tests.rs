@@ -40,7 +40,7 @@ impl Layer for Probe {
             Action::First => {
                 ctx.push(Probe { guarded: true, typing: true, ..probe("guarded field", &self.log) })
             }
-            Action::Right => drop(ctx.request()),
+            Action::HalfPageDown => drop(ctx.request()),
             Action::Back | Action::Quit | Action::Help | Action::Palette | Action::ToggleTheme => {
                 return Outcome::Ignored;
             }
@@ -184,13 +184,13 @@ fn a_dangerous_action_waits_until_its_layer_was_painted() {
 #[test]
 fn a_reply_reaches_only_who_asked_and_a_closed_layer_takes_its_request_back() {
     let (mut script, log) = script();
-    script.keys("<enter>l");
+    script.keys("<enter><ctrl-d>");
     told(&log);
     script.event(Event::Reply { request: 1, reply: Reply::Failed("no".into()) });
     assert_eq!(told(&log), ["deeper told Reply { request: 1, reply: Failed(\"no\") }"]);
     script.event(Event::Reply { request: 1, reply: Reply::Failed("twice".into()) });
     assert_eq!(told(&log), Vec::<String>::new());
-    script.keys("l<esc>");
+    script.keys("<ctrl-d><esc>");
     told(&log);
     assert_eq!(script.effects(), [Effect::Cancel(2)]);
     script.event(Event::Reply { request: 2, reply: Reply::Failed("late".into()) });

@@ -81,7 +81,8 @@ fn taking_a_key_of_the_same_scope_is_said_and_the_file_wins_over_the_default() {
     assert_eq!(warnings, ["k:1: p means sort and toggle-preview"]);
     assert_eq!(map.resolve(&[Scope::Docket], key("p")), Some(Action::Sort));
     assert_eq!(map.keys(&[Scope::Docket], Action::TogglePreview).count(), 0);
-    let (map, warnings) = Keymap::parse("mark = \"p\"\nsort = \"p\"\ntoggle-preview = \"o\"", "k").unwrap();
-    assert_eq!(map.resolve(&[Scope::Docket], key("p")), Some(Action::Mark));
-    assert_eq!(warnings, ["k:2: p means sort and mark"]);
+    let (map, warnings) =
+        Keymap::parse("refresh = \"p\"\nsort = \"p\"\ntoggle-preview = \"o\"", "k").unwrap();
+    assert_eq!(map.resolve(&[Scope::Docket], key("p")), Some(Action::Refresh));
+    assert_eq!(warnings, ["k:2: p means sort and refresh"]);
 }

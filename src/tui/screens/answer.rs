@@ -6,21 +6,20 @@
 mod keys;
 mod off;
 mod question;
+mod send;
 mod sheet;
 #[cfg(test)]
 mod tests;
 
-use super::Ctx;
+use super::decision::correct;
 use super::reading::Reading;
 use super::sending::Sending;
-use super::viewer::Viewer;
-use crate::domain::decision::{Decision as Asked, Input, Part as Piece, Resume};
+use crate::coordinator::Shown;
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
-use crate::domain::task::TaskState;
-use crate::tui::effect::Effect;
+use crate::tui::model::Model;
 use crate::tui::widgets::form::{Fields, Scroll};
 use crate::tui::widgets::input::Field;
 use question::Content;
@@ -55,6 +54,12 @@ pub struct Answer {
     text: Field,
     reason: Field,
     confirm: Field,
+    /// The record whose answer this one corrects.
+    supersedes: Option<String>,
+    /// The task was not read yet.
+    opens: bool,
+    /// The question was expired when it was read: nothing is filled in.
+    void: bool,
     focus: usize,
     /// The answer as the fields give it; none while they are being filled in.
     checked: Option<Result<serde_json::Value, Vec<FieldError>>>,
@@ -66,7 +71,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// For a task, whose open question is read when the layer opens.
+    /// For a task, whose open question is read when the layer opens. Where none is open and the last record is an
+    /// answer that can still be superseded, that one is corrected.
     pub fn new(id: TaskId) -> Answer {
         Answer {
             reading: Reading::new(id),
@@ -77,12 +83,29 @@ impl Answer {
             text: Field::lines(""),
             reason: Field::lines(""),
             confirm: Field::line(""),
+            supersedes: None,
+            opens: true,
+            void: false,
             focus: 0,
             checked: None,
             sending: Sending::new(),
             scroll: Scroll::At(0),
             leaving: false,
             size: (0, 0),
+        }
+    }
+
+    /// The record whose answer this one corrects.
+    pub(super) fn superseding(mut self, approval_id: String) -> Answer {
+        self.supersedes = Some(approval_id);
+        self
+    }
+
+    /// The question of a task that is answered here: the open one, or the one that was answered.
+    fn question<'a>(&self, shown: &'a Shown) -> Option<&'a Interruption> {
+        match &self.supersedes {
+            Some(_) => shown.task.judged.as_ref().and_then(|judged| judged.interruption.as_ref()),
+            None => shown.task.interruption.as_ref(),
         }
     }
 
@@ -106,7 +129,7 @@ impl Answer {
     }
 
     fn parts(&self) -> Vec<Part> {
-        if self.pinned.is_none() {
+        if self.pinned.is_none() || self.void {
             return Vec::new();
         }
         let mut parts = Vec::new();
@@ -135,16 +158,20 @@ impl Answer {
     }
 
     /// Takes over the question that is open now.
-    fn pin(&mut self) {
+    fn pin(&mut self, model: &Model) {
         let Some(shown) = self.reading.shown() else { return };
+        if std::mem::take(&mut self.opens) && self.supersedes.is_none() && shown.task.interruption.is_none() {
+            self.supersedes = correct::correctable(shown).filter(|_| correct::is_answer(shown));
+        }
         let before =
             self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
-        self.pinned = shown.task.interruption.as_ref().map(|asked| Pinned {
+        self.pinned = self.question(shown).map(|asked| Pinned {
             asked: asked.clone(),
             version: shown.task.state_version,
             revision: shown.task.revision,
             set: shown.candidate_set_digest,
         });
+        self.void = self.need() != Need::MachineCredentials && self.expired(model).is_some();
         let now = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
         self.confirm.set("");
         if before != now {
@@ -158,7 +185,7 @@ impl Answer {
         let (Some(pinned), Some(shown)) = (&self.pinned, self.reading.shown()) else { return false };
         shown.task.state_version != pinned.version
             || shown.candidate_set_digest != pinned.set
-            || shown.task.interruption.as_ref().map(|asked| (&asked.id, asked.version))
+            || self.question(shown).map(|asked| (&asked.id, asked.version))
                 != Some((&pinned.asked.id, pinned.asked.version))
     }
 
@@ -237,97 +264,9 @@ impl Answer {
         self.scroll = Scroll::Focus;
     }
 
-    /// The input as it is sent; `None` where there is none to send.
-    fn input(&self) -> Option<Input> {
-        let schema_digest = self.pinned.as_ref().and_then(|pinned| pinned.asked.schema_digest);
-        match (self.need(), &self.content) {
-            (Need::MachineCredentials, _) => None,
-            (Need::HumanApproval, _) => {
-                Some(Input { parts: Vec::new(), schema_digest: None, approved: Some(self.choice? == 0) })
-            }
-            (Need::BusinessInput, Content::Fields(_)) => match &self.checked {
-                Some(Ok(value)) => {
-                    Some(Input { parts: vec![Piece::Data(value.clone())], schema_digest, approved: None })
-                }
-                _ => None,
-            },
-            (Need::BusinessInput, _) => Some(Input {
-                parts: vec![Piece::Text(self.text.text())],
-                schema_digest: None,
-                approved: None,
-            }),
-        }
-    }
-
-    /// The answer as it is sent.
-    fn asked(&self) -> Option<Asked> {
-        let pinned = self.pinned.as_ref()?;
-        let cancels = self.need() == Need::MachineCredentials && self.choice == Some(1);
-        Some(Asked {
-            task_id: self.reading.id().clone(),
-            decision: if cancels { TaskState::Canceled } else { TaskState::Ready },
-            expected_version: pinned.version,
-            candidate_set_digest: pinned.set,
-            interruption: Some(pinned.asked.id.clone()),
-            upheld: Vec::new(),
-            resume: pinned
-                .asked
-                .question
-                .resume
-                .clone()
-                .filter(|key| !cancels && !key.is_empty())
-                .map(|key| Resume { idempotency_key: key, note: None }),
-            reason: self.reason.text().trim().to_owned(),
-            evidence_opened: Vec::new(),
-            input: self.input(),
-            supersedes: None,
-            idempotency_key: self.sending.key().to_owned(),
-            approval_id: String::new(),
-            masked: Vec::new(),
-            altered: Vec::new(),
-        })
-    }
-
-    fn submit(&mut self, ctx: &mut Ctx<'_>) {
-        if self.sending.again(ctx) || !self.sending.is_writing() {
-            return;
-        }
-        if let Some(at) = self.check() {
-            let parts = self.parts();
-            self.focus = parts.iter().position(|part| *part == Part::Field(at)).unwrap_or(self.focus);
-            self.scroll = Scroll::Focus;
-        }
-        if let Some(why) = self.off(ctx.model) {
-            return ctx.toast(format!("not sent: {why}"));
-        }
-        if let Some(answer) = self.asked() {
-            self.sending.send(answer, ctx);
-            self.scroll = Scroll::At(0);
-        }
-    }
-
-    fn preview(&mut self, ctx: &mut Ctx<'_>) {
-        self.check();
-        if let Some(asked) = self.asked() {
-            let text = serde_json::to_string_pretty(&asked).unwrap_or_default();
-            ctx.push(Viewer::own("exactly what is sent", text.lines().map(str::to_owned).collect()));
-        }
-    }
-
     /// Whether something would be lost by leaving.
     fn has_draft(&self) -> bool {
         self.sending.record().is_none()
             && (!self.text.is_empty() || !self.reason.is_empty() || self.checked.is_some())
-    }
-
-    fn copy(&self, ctx: &mut Ctx<'_>) {
-        if let Some(record) = self.sending.record() {
-            return ctx.effect(Effect::Copy(record.record_digest.to_string()));
-        }
-        match self.pinned.as_ref().and_then(|pinned| pinned.asked.question.link.as_deref()) {
-            Some(link) if question::is_safe(link) => ctx.effect(Effect::Copy(link.to_owned())),
-            Some(_) => ctx.toast("the link is not plain http(s): it is not copied"),
-            None => {}
-        }
     }
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Widget as _;
+use ratatui::style::Style;
 
-use super::decision::correct::correcting;
+use super::decision::correct::correct;
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
+use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::Approval;
 use crate::domain::ids::TaskId;
@@ -28,8 +28,8 @@ use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::list::Rows as _;
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
-use crate::tui::widgets::table::{Column, Layout};
-use record::Opened;
+use crate::tui::widgets::table::Column;
+pub(super) use record::Opened;
 
 /// The most records of one task that are read; a task has about one a decision.
 const OF_TASK: usize = 1000;
@@ -66,6 +66,21 @@ impl Item {
             corrects: record.supersedes.is_some(),
             digest: record.record_digest,
         }
+    }
+
+    fn cells(&self, view: &View<'_>) -> [(String, Style); 7] {
+        let style = |role| view.theme.style(role);
+        let role = if self.decision == "ready" { Role::Success } else { Role::Warning };
+        let mark = if self.corrects { " ↺" } else { "" };
+        [
+            (self.sequence.to_string(), style(Role::Text)),
+            (self.task.as_str().to_owned(), style(Role::Text)),
+            (format!("{}{mark}", self.decision), style(role)),
+            (self.by.clone(), style(Role::Text)),
+            (moment::minute(self.at, view.model), style(Role::Muted)),
+            (self.upheld.clone(), style(Role::Text)),
+            (self.reason.clone(), style(Role::Text)),
+        ]
     }
 }
 
@@ -186,10 +201,7 @@ impl Approvals {
             }
             Reply::Show(shown) => {
                 if let Some((_, old)) = self.correcting.take_if(|(asked, _)| *asked == request) {
-                    match correcting(shown, &old) {
-                        Ok(decision) => ctx.push(decision),
-                        Err(why) => ctx.toast(reveal(&why).to_string()),
-                    }
+                    correct(shown, &old, ctx);
                 }
             }
             Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
@@ -242,10 +254,15 @@ impl Layer for Approvals {
                 self.verifying = Some((put(ctx, Ask::Verify), ctx.model.now.run));
             }
             (Action::Verify, _) => {}
-            (Action::Export, _) => ctx.toast(format!(
-                "in a shell: tribunal --store PATH export > ledger.jsonl, PATH being where {} is",
-                ctx.model.store
-            )),
+            (Action::Export, _) => {
+                let command = &ctx.model.command;
+                let lines =
+                    [format!("{command} export > ledger.jsonl"), format!("{command} verify ledger.jsonl")];
+                ctx.push(Viewer::own(
+                    "in a shell: write the records to a file, and verify it",
+                    lines.to_vec(),
+                ));
+            }
             _ => match movement(action) {
                 Some(movement) => {
                     self.pages.go(movement, ctx);
@@ -294,10 +311,8 @@ impl Layer for Approvals {
             }
         };
         status::say(frame, line(1), theme, &verdict, role);
-        let columns = Layout::fit(COLUMNS, area.width.saturating_sub(1));
-        let head = line(2);
-        let head = Rect { x: head.x.saturating_add(1), width: head.width.saturating_sub(1), ..head };
-        columns.head(theme.style(Role::Muted)).render(head, frame.buffer_mut());
+        let table = self.pages.table(COLUMNS, area.width.saturating_sub(1), |item| item.cells(view));
+        table.head(frame, line(2), theme);
         let rows = Rect { y: area.y.saturating_add(3), height: area.height.saturating_sub(3), ..area };
         let waiting = self.since.map(|since| Waiting { since }.mark(run)).unwrap_or_default();
         match self.pages.failed() {
@@ -308,22 +323,7 @@ impl Layer for Approvals {
             }
             None => {}
         }
-        self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
-            let Some(item) = self.pages.held().get(row) else { return Line::default() };
-            let at = moment::minute(item.at, view.model);
-            let role = if item.decision == "ready" { Role::Success } else { Role::Warning };
-            let decision =
-                if item.corrects { format!("{} ↺", item.decision) } else { item.decision.to_owned() };
-            columns.row([
-                (item.sequence.to_string().as_str(), theme.style(Role::Text)),
-                (item.task.as_str(), theme.style(Role::Text)),
-                (decision.as_str(), theme.style(role)),
-                (item.by.as_str(), theme.style(Role::Text)),
-                (at.as_str(), theme.style(Role::Muted)),
-                (item.upheld.as_str(), theme.style(Role::Text)),
-                (item.reason.as_str(), theme.style(Role::Text)),
-            ])
-        });
+        self.pages.draw(frame, rows, theme, &table);
     }
 
     fn wake(&self, model: &Model) -> Option<Duration> {
@@ -335,8 +335,9 @@ impl Layer for Approvals {
         &[
             (Action::Open, "open"),
             (Action::Verify, "verify"),
-            (Action::CopyDigest, "copy digest"),
+            (Action::Supersede, "correct"),
             (Action::Export, "export"),
+            (Action::CopyDigest, "copy digest"),
         ]
     }
 }

@@ -27,7 +27,6 @@ use crate::domain::interruption::Interruption;
 use crate::domain::task::TaskState;
 use crate::domain::text::reveal;
 use crate::tui::action::Action;
-use crate::tui::effect::Effect;
 use crate::tui::widgets::form::Scroll;
 use crate::tui::widgets::input::Field;
 
@@ -255,14 +254,11 @@ impl Decision {
     }
 
     fn submit(&mut self, ctx: &mut Ctx<'_>) {
-        if self.sending.again(ctx) || !self.sending.is_writing() {
-            return;
-        }
-        if let Some(why) = self.off(ctx.model) {
-            return ctx.toast(format!("not sent: {why}"));
-        }
-        if let Some(decision) = self.asked() {
-            self.sending.send(decision, ctx);
+        let ready = match self.off(ctx.model) {
+            Some(why) => Err(why),
+            None => self.asked().ok_or_else(|| "nothing is chosen".to_owned()),
+        };
+        if self.sending.submit(ready, ctx) {
             self.scroll = Scroll::Focus;
         }
     }
@@ -272,9 +268,7 @@ impl Decision {
         let Some(shown) = self.reading.shown() else { return };
         if std::mem::take(&mut self.opens) && self.seen.is_none() && self.supersedes.is_none() {
             // Nobody looked before it was opened: what is left is to correct the last record, or nothing.
-            let last = shown.task.decided.as_ref().map(|last| last.approval_id.clone());
-            let last = last.filter(|last| correct::not_correctable(shown, last).is_none());
-            match (correct::nothing_to_decide(shown), last) {
+            match (correct::nothing_to_decide(shown), correct::correctable(shown)) {
                 (Some(_), Some(last)) => self.supersedes = Some(last),
                 (Some(why), None) => {
                     ctx.toast(reveal(&why).to_string());
@@ -309,33 +303,24 @@ impl Decision {
 
     /// What is left to do once it is recorded.
     fn on_done(&self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
-        let Some(record) = self.sending.record() else { return Outcome::Ignored };
-        match action {
-            Action::Copy | Action::CopyDigest => {
-                ctx.effect(Effect::Copy(record.record_digest.to_string()));
+        let Some(record) = self.sending.record().filter(|_| action == Action::Supersede) else {
+            return self.sending.on_record(action, ctx);
+        };
+        let shown = self.reading.shown().filter(|_| !self.reading.is_asking());
+        match shown.map(|shown| correct::not_correctable(shown, &record.approval_id)) {
+            Some(None) => {
+                let seen = Seen {
+                    task_id: self.reading.id().clone(),
+                    version: record.state_version_after,
+                    revision: self.reading.shown().map_or(0, |shown| shown.task.revision),
+                    set: Some(record.candidate_set_digest),
+                    checks: self.checks.clone(),
+                    draft: Draft::default(),
+                };
+                ctx.push(Decision::seen(seen).superseding(record.approval_id.clone()));
             }
-            Action::Supersede => {
-                let open = self.reading.shown().and_then(|shown| shown.may.get("supersede"));
-                if open == Some(&true) {
-                    let seen = Seen {
-                        task_id: self.reading.id().clone(),
-                        version: record.state_version_after,
-                        revision: self.reading.shown().map_or(0, |shown| shown.task.revision),
-                        set: Some(record.candidate_set_digest),
-                        checks: self.checks.clone(),
-                        draft: Draft::default(),
-                    };
-                    ctx.push(Decision::seen(seen).superseding(record.approval_id.clone()));
-                } else {
-                    ctx.toast("it cannot be superseded any more: work has gone on");
-                }
-            }
-            Action::Preview => {
-                let text = serde_json::to_string_pretty(record).unwrap_or_default();
-                let lines = text.lines().map(str::to_owned).collect();
-                ctx.push(Viewer::own(format!("record {}", record.sequence), lines));
-            }
-            _ => return Outcome::Ignored,
+            Some(Some(why)) => ctx.toast(reveal(&why).to_string()),
+            None => ctx.toast("the task is being read again"),
         }
         Outcome::Handled
     }

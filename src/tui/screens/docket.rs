@@ -1,7 +1,9 @@
 //! The docket: everything that waits for a person, in tabs, filtered and ordered, with a preview.
 
 mod act;
+mod elsewhere;
 mod filter;
+mod offers;
 mod preview;
 mod rows;
 mod tab;
@@ -20,22 +22,20 @@ use super::pages::{PAGE, Pages, Wanted, put};
 use super::quarantine::{Entries, Quarantine};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::{ListRequest, Order, Tallies, Tally};
-use crate::domain::attention::Reason;
 use crate::domain::ids::TaskId;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Key};
-use crate::tui::model::Model;
+use crate::tui::model::{Link, Model};
 use crate::tui::widgets::held::Keyed as _;
 use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::status::Waiting;
+use elsewhere::Elsewhere;
 use filter::Filter;
 use preview::Preview;
 use rows::Item;
 use tab::Tab;
-
-/// The shortest time between two readings for news.
-const NEWS: Duration = Duration::from_millis(250);
+use take::{NEWS, WAY};
 
 /// The queue of everything that waits for a person.
 pub struct Docket {
@@ -43,6 +43,7 @@ pub struct Docket {
     pages: Pages<Item>,
     entries: Entries,
     filter: Filter,
+    elsewhere: Elsewhere,
     order: Order,
     tallies: Option<Tallies>,
     /// How many the tab listed when it was last looked at from where new ones come.
@@ -52,6 +53,8 @@ pub struct Docket {
     size: (u16, u16),
     /// The open question for the tallies.
     counting: Option<u64>,
+    /// The last question of how the way to the coordinator is, while it is open, and when it was put.
+    checking: (Option<u64>, Duration),
     news: News,
     /// Since when the rows in view are of another question than the tabs say.
     since: Option<Duration>,
@@ -82,6 +85,7 @@ impl Docket {
             pages: Pages::new(true),
             entries: Entries::new(),
             filter: Filter::default(),
+            elsewhere: Elsewhere::default(),
             order: Order::default(),
             tallies: None,
             seen: None,
@@ -89,6 +93,7 @@ impl Docket {
             previews: true,
             size: (0, 0),
             counting: None,
+            checking: (None, Duration::ZERO),
             news: News::default(),
             since: None,
         }
@@ -125,13 +130,23 @@ impl Docket {
             let request = put(ctx, Ask::List(ListRequest { scope, query, order, after, backwards, limit }));
             self.pages.asked(request, &wanted);
         }
+        // Not while it is typed: what is nowhere is looked for among all tasks.
+        if self.is_empty() && !self.filter.is_empty() && !self.filter.is_typing() {
+            self.elsewhere.look(self.tab, self.filter.query(), ctx);
+        }
         let known = self.selected().map(Item::id).filter(|_| self.previews);
         self.preview.follow(known, false, ctx);
+    }
+
+    /// Whether the list was read and holds nothing.
+    fn is_empty(&self) -> bool {
+        self.pages.held().is_empty() && self.pages.is_read() && !self.pages.is_new()
     }
 
     /// Begins the list anew: another tab, filter or order.
     fn restart(&mut self, ctx: &mut Ctx<'_>) {
         self.since = Some(ctx.model.now.run);
+        self.elsewhere.forget(ctx);
         if self.in_quarantine() {
             self.entries.restart(ctx);
         } else {
@@ -141,32 +156,10 @@ impl Docket {
         self.pump(ctx);
     }
 
-    fn count(&mut self, ctx: &mut Ctx<'_>) {
-        if self.counting.is_none() {
-            self.counting = Some(put(ctx, Ask::Tallies));
-        }
-    }
-
-    /// Reads again what is in view when something changed, a few times a second at most.
-    fn freshen(&mut self, ctx: &mut Ctx<'_>) {
-        let run = ctx.model.now.run;
-        if !self.news.here || self.counting.is_some() || run < self.news.read.saturating_add(NEWS) {
-            return;
-        }
-        (self.news.here, self.news.read) = (false, run);
-        self.count(ctx);
-        if self.in_quarantine() {
-            self.entries.stale();
-        } else {
-            self.pages.stale();
-        }
-        self.pump(ctx);
-    }
-
     /// Asks for everything again.
     fn refresh(&mut self, ctx: &mut Ctx<'_>) {
         self.seen = None;
-        put(ctx, Ask::Status);
+        self.check_way(ctx);
         self.count(ctx);
         self.restart(ctx);
         let known = self.pages.list().selected().cloned().filter(|_| self.previews);
@@ -288,7 +281,7 @@ impl Layer for Docket {
                 self.size = (*width, *height);
                 self.relayout();
                 if opens {
-                    put(ctx, Ask::Status);
+                    self.check_way(ctx);
                     self.count(ctx);
                     self.restart(ctx);
                 } else {
@@ -299,6 +292,10 @@ impl Layer for Docket {
             Event::Feed(change) => self.feed(change, ctx),
             Event::Tick => {
                 self.preview.tick(ctx);
+                let unwell = matches!(ctx.model.link, Link::Reconnecting { .. } | Link::Offline { .. });
+                if unwell && ctx.model.now.run >= self.checking.1.saturating_add(WAY) {
+                    self.check_way(ctx);
+                }
                 self.freshen(ctx);
             }
             Event::Paste(text) => {
@@ -323,42 +320,6 @@ impl Layer for Docket {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        if self.filter.is_typing() {
-            return &[(Action::Accept, "keep"), (Action::NextField, "complete"), (Action::Back, "leave")];
-        }
-        match self.selected().and_then(|item| item.0.reason) {
-            Some(Reason::WaitingHuman | Reason::InputRequired | Reason::AuthRequired) => ANSWER,
-            Some(Reason::NeedsReview) => JUDGE,
-            _ => LOOK,
-        }
+        self.footer()
     }
 }
-
-type Offers = &'static [(Action, &'static str)];
-const JUDGE: Offers = &[
-    (Action::Open, "open"),
-    (Action::Decide, "decide"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-];
-const ANSWER: Offers = &[
-    (Action::Open, "answer"),
-    (Action::Decide, "decide"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-];
-const LOOK: Offers = &[
-    (Action::Open, "open"),
-    (Action::Timeline, "timeline"),
-    (Action::Filter, "filter"),
-    (Action::NextTab, "next list"),
-    (Action::Sort, "sort"),
-    (Action::Approvals, "approvals"),
-    (Action::Quarantine, "quarantine"),
-];

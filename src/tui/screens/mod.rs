@@ -7,8 +7,11 @@ pub mod answer;
 pub mod approvals;
 pub mod case;
 pub mod decision;
+mod dialog;
 pub mod docket;
 pub mod help;
+#[cfg(test)]
+mod listed;
 mod numbered;
 mod pages;
 pub mod palette;
@@ -103,6 +106,8 @@ pub struct View<'a> {
 pub enum Want {
     /// A layer on top of this one.
     Push(Box<dyn Layer>),
+    /// A layer on top, in place of those that leave no room for it.
+    GoTo(Box<dyn Layer>),
     /// This layer closed.
     Close,
     /// This layer closed, and then the action carried out by what is below.
@@ -139,6 +144,11 @@ impl Ctx<'_> {
     /// Opens a layer on top of this one.
     pub fn push(&mut self, layer: impl Layer + 'static) {
         self.wants.push(Want::Push(Box::new(layer)));
+    }
+
+    /// Opens a screen on top of this one; where that is too deep, in its place.
+    pub fn go_to(&mut self, layer: impl Layer + 'static) {
+        self.wants.push(Want::GoTo(Box::new(layer)));
     }
 
     /// Closes this layer.

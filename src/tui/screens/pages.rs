@@ -1,5 +1,7 @@
 //! Reads a list page by page around what is looked at, one question at a time, and loses no key meanwhile.
 
+mod table;
+
 use std::mem;
 
 use crate::tui::effect::{Ask, Effect};

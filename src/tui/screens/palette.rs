@@ -34,7 +34,7 @@ pub(super) struct Listed {
     pub(super) here: bool,
 }
 
-/// Every action, those valid in `scopes` first, otherwise in the order of the table.
+/// Every action, those valid in `scopes` first and of these the most particular, otherwise in the order of the table.
 pub(super) fn entries(keymap: &Keymap, scopes: &[Scope]) -> Vec<Listed> {
     let mut all: Vec<Listed> = ACTIONS
         .iter()
@@ -51,7 +51,8 @@ pub(super) fn entries(keymap: &Keymap, scopes: &[Scope]) -> Vec<Listed> {
             Listed { action: entry.action, keys, search, scope, here }
         })
         .collect();
-    all.sort_by_key(|entry| !entry.here);
+    let at = |entry: &Listed| scopes.iter().position(|scope| entry.action.entry().valid_in(*scope));
+    all.sort_by_key(|entry| at(entry).unwrap_or(usize::MAX));
     all
 }
 
@@ -85,6 +86,9 @@ const COLUMNS: &[Column] = &[
     Column { title: "does", least: 10, most: u16::MAX, rank: 3, right: false },
     Column { title: "where", least: 6, most: 13, rank: 4, right: false },
 ];
+
+/// Where the last of them stands.
+const WHERE: usize = 3;
 
 impl Palette {
     pub(super) fn new(title: &'static str, all: Vec<Listed>) -> Palette {
@@ -204,7 +208,9 @@ impl Layer for Palette {
                 .areas(inner);
         frame.buffer_mut().set_stringn(line.x, line.y, "> ", usize::from(line.width), theme.style(Role::Key));
         let field = Rect { x: line.x.saturating_add(2), width: line.width.saturating_sub(2), ..line };
-        let columns = table::Layout::fit(COLUMNS, head.width.saturating_sub(1));
+        // Where everything is valid here, nothing is said of where.
+        let here = self.all.iter().all(|entry| entry.here);
+        let columns = table::Layout::without(COLUMNS, head.width.saturating_sub(1), |at| here && at == WHERE);
         columns
             .head(theme.style(Role::Muted))
             .render(Rect { x: head.x.saturating_add(1), ..head }.intersection(head), frame.buffer_mut());

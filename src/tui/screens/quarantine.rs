@@ -9,7 +9,7 @@ pub use opened::Opened;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
+use ratatui::style::Style;
 
 use super::numbered::{Read, Span};
 use super::pages::{Pages, put};
@@ -25,13 +25,35 @@ use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
-use crate::tui::widgets::table::{Column, Layout};
-use act::{Drop, Readmit};
+use crate::tui::widgets::table::Column;
+use act::Drop;
+pub(super) use act::Readmit;
 use std::time::Duration;
 
 /// An entry as it is held.
 #[derive(Clone, Debug)]
 pub(super) struct Item(Entry);
+
+impl Item {
+    fn cells(&self, view: &View<'_>) -> [(String, Style); 7] {
+        let (style, entry) = (|role| view.theme.style(role), &self.0);
+        let (state, role) = match &entry.state {
+            EntryState::Open => (entry.reason.as_str(), Role::Danger),
+            EntryState::Readmitted { .. } => ("✓ re-admitted", Role::Success),
+            EntryState::Dropped { .. } => ("✗ dropped", Role::Muted),
+        };
+        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "–".to_owned());
+        [
+            (entry.id.clone(), style(Role::Text)),
+            (state.to_owned(), style(role)),
+            (entry.detail.clone(), style(Role::Untrusted)),
+            (named(&entry.named.task_id), style(Role::Untrusted)),
+            (named(&entry.named.sender), style(Role::Untrusted)),
+            (if entry.count > 1 { format!("{}×", entry.count) } else { String::new() }, style(Role::Warning)),
+            (moment::minute(entry.received_at, view.model), style(Role::Muted)),
+        ]
+    }
+}
 
 impl Keyed for Item {
     type Id = String;
@@ -109,9 +131,8 @@ impl Entries {
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, head: Rect, rows: Rect, view: &View<'_>, waiting: &str) {
         let theme = view.theme;
-        let columns = Layout::fit(COLUMNS, rows.width.saturating_sub(1));
-        let inner = Rect { x: head.x.saturating_add(1), width: head.width.saturating_sub(1), ..head };
-        columns.head(theme.style(Role::Muted)).render(inner, frame.buffer_mut());
+        let table = self.pages.table(COLUMNS, rows.width.saturating_sub(1), |item| item.cells(view));
+        table.head(frame, head, theme);
         if let Some(why) = self.pages.failed() {
             return status::say(
                 frame,
@@ -125,34 +146,19 @@ impl Entries {
             return status::say(frame, rows, theme, &format!("{waiting} reading…"), Role::Muted);
         }
         if self.pages.held().is_empty() && self.pages.is_read() && !self.pages.is_new() {
-            return status::say(frame, rows, theme, "no message is put aside", Role::Muted);
+            return status::say(frame, rows, theme, NOTHING, Role::Muted);
         }
-        self.pages.list().draw(frame, rows, theme, self.pages.held(), |row, _| {
-            let Some(Item(entry)) = self.pages.held().get(row) else { return ratatui::text::Line::default() };
-            let count = if entry.count > 1 { format!("{}×", entry.count) } else { String::new() };
-            let received = moment::minute(entry.received_at, view.model);
-            let (state, role) = match &entry.state {
-                EntryState::Open => (entry.reason.as_str(), Role::Danger),
-                EntryState::Readmitted { .. } => ("✓ re-admitted", Role::Success),
-                EntryState::Dropped { .. } => ("✗ dropped", Role::Muted),
-            };
-            columns.row([
-                (entry.id.as_str(), theme.style(Role::Text)),
-                (state, theme.style(role)),
-                (entry.detail.as_str(), theme.style(Role::Untrusted)),
-                (entry.named.task_id.as_deref().unwrap_or("–"), theme.style(Role::Untrusted)),
-                (entry.named.sender.as_deref().unwrap_or("–"), theme.style(Role::Untrusted)),
-                (count.as_str(), theme.style(Role::Warning)),
-                (received.as_str(), theme.style(Role::Muted)),
-            ])
-        });
+        self.pages.draw(frame, rows, theme, &table);
     }
 }
 
+/// What is said where nothing is listed.
+pub(super) const NOTHING: &str = "no message is put aside: what could not be admitted comes here";
+
 const COLUMNS: &[Column] = &[
     Column { title: "entry", least: 5, most: 8, rank: 0, right: false },
-    Column { title: "why", least: 15, most: 16, rank: 1, right: false },
-    Column { title: "what is wrong", least: 16, most: u16::MAX, rank: 2, right: false },
+    Column { title: "why", least: 15, most: 16, rank: 2, right: false },
+    Column { title: "what is wrong", least: 28, most: u16::MAX, rank: 1, right: false },
     Column { title: "task", least: 6, most: 12, rank: 4, right: false },
     Column { title: "sender", least: 8, most: 14, rank: 6, right: false },
     Column { title: "times", least: 5, most: 5, rank: 5, right: true },

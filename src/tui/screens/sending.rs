@@ -4,14 +4,19 @@
 use ratatui::text::Line;
 use uuid::Uuid;
 
-use super::Ctx;
-use super::timeline::words::words;
+use super::reading::Reading;
+use super::timeline::words::{said, words};
+use super::viewer::Viewer;
+use super::{Ctx, Outcome};
 use crate::domain::command::DecisionOutcome;
 use crate::domain::decision::Decision;
 use crate::domain::event::Event as Fact;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
 use crate::domain::refusal::{Refusal, RefusalClass};
+use crate::domain::task::TaskState;
+use crate::domain::text::reveal;
+use crate::tui::action::Action;
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Change, Event, Reply};
 use crate::tui::model::{Link, Model};
@@ -37,11 +42,17 @@ enum Phase {
     Done {
         outcome: DecisionOutcome,
         record: Box<Record>,
+        /// What was answered, of which the record keeps only a digest.
+        said: Option<String>,
     },
 }
 
 /// Events that are told of what changed meanwhile.
 const CHANGES: usize = 8;
+
+/// What the footer offers once it is recorded.
+pub(super) const RECORDED: &[(Action, &str)] =
+    &[(Action::Copy, "copy digest"), (Action::Supersede, "correct"), (Action::Preview, "record")];
 
 /// See the module.
 #[derive(Debug)]
@@ -88,11 +99,6 @@ impl Sending {
         }
     }
 
-    /// Whether it was refused because something changed.
-    pub(super) fn is_stale(&self) -> bool {
-        self.refusal.as_ref().is_some_and(|refusal| refusal.class() == RefusalClass::Stale)
-    }
-
     /// What is being waited for.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         match &self.phase {
@@ -101,17 +107,28 @@ impl Sending {
         }
     }
 
-    /// Sends it, unless it is under way or done.
-    pub(super) fn send(&mut self, decision: Decision, ctx: &mut Ctx<'_>) {
-        if self.is_writing() {
-            self.refusal = None;
-            self.changes.clear();
-            self.put(Box::new(decision), ctx);
+    /// Sends it, unless it is under way or done; the very same again where its reply was lost; or says why it is not
+    /// sent. Returns whether something new was sent.
+    pub(super) fn submit(&mut self, ready: Result<Decision, String>, ctx: &mut Ctx<'_>) -> bool {
+        if self.again(ctx) || !self.is_writing() {
+            return false;
+        }
+        match ready {
+            Ok(decision) => {
+                self.refusal = None;
+                self.changes.clear();
+                self.put(Box::new(decision), ctx);
+                true
+            }
+            Err(why) => {
+                ctx.toast(format!("not sent: {}", reveal(&why)));
+                false
+            }
         }
     }
 
     /// Sends the very same again where its reply was lost. Returns whether there was something to send.
-    pub(super) fn again(&mut self, ctx: &mut Ctx<'_>) -> bool {
+    fn again(&mut self, ctx: &mut Ctx<'_>) -> bool {
         match std::mem::replace(&mut self.phase, Phase::Writing) {
             Phase::Lost { decision, .. } => {
                 self.put(decision, ctx);
@@ -137,6 +154,31 @@ impl Sending {
             self.asked = Some(request);
             ctx.effect(Effect::Ask(request, Box::new(Ask::Timeline(id.clone(), after, CHANGES))));
         }
+    }
+
+    /// What follows from a refusal because something changed since this revision: the task is read again, and what
+    /// happened meanwhile.
+    pub(super) fn catch_up(&mut self, reading: &mut Reading, after: u64, ctx: &mut Ctx<'_>) {
+        let stale = self.refusal.as_ref().is_some_and(|refusal| refusal.class() == RefusalClass::Stale);
+        if stale && self.is_writing() {
+            self.ask_changes(reading.id(), after, ctx);
+            reading.ask(ctx);
+        }
+    }
+
+    /// What can be done with the record once it is written: copied and read.
+    pub(super) fn on_record(&self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        let Some(record) = self.record() else { return Outcome::Ignored };
+        match action {
+            Action::Copy | Action::CopyDigest => ctx.effect(Effect::Copy(record.record_digest.to_string())),
+            Action::Preview => {
+                let text = serde_json::to_string_pretty(record).unwrap_or_default();
+                let lines = text.lines().map(str::to_owned).collect();
+                ctx.push(Viewer::own(format!("record {}", record.sequence), lines));
+            }
+            _ => return Outcome::Ignored,
+        }
+        Outcome::Handled
     }
 
     /// Takes an event. Returns whether the decision got further.
@@ -165,7 +207,8 @@ impl Sending {
         };
         match reply {
             Reply::Decide(outcome, record) => {
-                self.phase = Phase::Done { outcome: *outcome, record: record.clone() };
+                let said = decision.input.as_ref().map(said);
+                self.phase = Phase::Done { outcome: *outcome, record: record.clone(), said };
             }
             Reply::Refused(refusal) => {
                 if matches!(**refusal, Refusal::IdempotencyKeyReused { .. }) {
@@ -195,7 +238,7 @@ impl Sending {
                 );
                 say(&text, Role::Danger, 6)
             }
-            Phase::Done { outcome, record } => done(*outcome, record, width, theme),
+            Phase::Done { outcome, record, said } => done(*outcome, record, said.as_deref(), width, theme),
         };
         if let (Some(refusal), Phase::Writing) = (&self.refusal, &self.phase) {
             lines.extend(say(&format!("REFUSED, nothing was written: {refusal}"), Role::Danger, 8));
@@ -238,19 +281,35 @@ fn key() -> String {
     format!("K-{}", Uuid::now_v7())
 }
 
-fn done(outcome: DecisionOutcome, record: &Record, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn done(
+    outcome: DecisionOutcome,
+    record: &Record,
+    said: Option<&str>,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
     let word = match outcome {
         DecisionOutcome::Decided => "RECORDED",
         DecisionOutcome::Replayed => "RECORDED (before: this is the same record again)",
     };
-    let facts = [
-        format!("{word}: {} → {}", record.from_state, record.to_state),
-        format!("record {} of this store, {}", record.sequence, record.approval_id),
-        record.record_digest.to_string(),
-        format!("by {} at {}", record.principal.subject, record.decided_at),
-        format!("work resumes from {}", record.resume.idempotency_key),
-    ];
-    let styles = [Role::Success, Role::Text, Role::Title, Role::Text, Role::Text];
-    let lines = facts.iter().zip(styles);
-    lines.flat_map(|(text, role)| ink::paragraph(text, theme.style(role), width, 3, theme)).collect()
+    let upheld: Vec<String> = record.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
+    let resumes = match record.decision {
+        TaskState::Canceled => "nothing resumes".to_owned(),
+        _ => format!("work resumes from {}", record.resume.idempotency_key),
+    };
+    let mut facts = vec![(format!("{word}: {} → {}", record.from_state, record.to_state), Role::Success)];
+    if let Some(said) = said {
+        facts.push((said.to_owned(), Role::Success));
+    }
+    if !upheld.is_empty() {
+        facts.push((format!("stands: {}", upheld.join(" ")), Role::Success));
+    }
+    facts.extend([
+        (format!("record {} of this store, {}", record.sequence, record.approval_id), Role::Text),
+        (record.record_digest.to_string(), Role::Title),
+        (format!("by {} at {}", record.principal.subject, record.decided_at), Role::Text),
+        (resumes, Role::Text),
+    ]);
+    let lines = facts.iter();
+    lines.flat_map(|(text, role)| ink::paragraph(text, theme.style(*role), width, 3, theme)).collect()
 }

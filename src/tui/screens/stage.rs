@@ -3,22 +3,66 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::coordinator::{PayloadView, Shown, Submitted};
+use crate::coordinator::{
+    Approval, Entry, EntryState, Link as Way, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted,
+    Tallies, Tally,
+};
+use crate::domain::actor::Principal;
 use crate::domain::attention::{Reason, Stuck};
 use crate::domain::command::{self, Command};
 use crate::domain::diff::{Diff, Limits, Lines};
-use crate::domain::digest::Scheme;
-use crate::domain::envelope::parse;
-use crate::domain::ids::TaskId;
+use crate::domain::digest::{Digest, Scheme};
+use crate::domain::envelope::{Named, QuarantineReason, parse};
+use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::ledger::{Head, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::{Change, Comparison, Event, Reply, Text};
 use crate::tui::model::Link;
+use crate::tui::screens::Layer;
 use crate::tui::testing::Script;
+use crate::tui::theme::Depth;
+
+/// The sizes every screen is drawn at.
+pub(super) const SIZES: [(&str, u16, u16); 5] =
+    [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)];
+
+/// The depths every screen is drawn in, with the theme for each.
+pub(super) const DEPTHS: [(&str, &str, Depth); 3] = [
+    ("true_colour", "default-dark", Depth::True),
+    ("16_colours", "ansi16", Depth::Sixteen),
+    ("mono", "mono", Depth::Mono),
+];
+
+/// How long keys do not count after a dialog was painted.
+pub(super) const GUARD: Duration = Duration::from_millis(300);
+
+/// Answers what a script asks until it asks nothing any more; what has no reply is never answered. Returns what else
+/// was wanted.
+pub(super) fn serve(script: &mut Script, mut reply: impl FnMut(Ask) -> Option<Reply>) -> Vec<Effect> {
+    let mut others = Vec::new();
+    loop {
+        let effects = script.effects();
+        if effects.is_empty() {
+            return others;
+        }
+        for effect in effects {
+            match effect {
+                Effect::Ask(request, ask) => {
+                    if let Some(reply) = reply(*ask) {
+                        script.event(Event::Reply { request, reply });
+                    }
+                }
+                other => others.push(other),
+            }
+        }
+    }
+}
 
 /// See the module.
 pub(super) struct Stage {
@@ -145,6 +189,22 @@ impl Stage {
         }
     }
 
+    fn row(&self) -> Row {
+        let shown = self.shown();
+        let task = shown.task;
+        Row {
+            task_id: Some(task.task_id.0),
+            trace_id: Some(task.trace_id),
+            state: Some(task.state),
+            reason: shown.reason,
+            stuck: shown.stuck,
+            since: task.entered_at,
+            messages: task.arrivals,
+            goal: task.request.goal,
+            ..blank()
+        }
+    }
+
     fn payload(&self, arrival: u64) -> PayloadView {
         if self.missing.contains(&arrival) {
             let problem = Some("the content is behind a reference and was not fetched".to_owned());
@@ -210,29 +270,68 @@ impl Stage {
                     Err(refusal) => Reply::Refused(Box::new(refusal)),
                 }
             }
+            Ask::List(_) => Reply::List(Page { rows: vec![self.row()], more: false }),
+            Ask::Tallies => {
+                let all = Tally { count: 1, capped: false };
+                Reply::Tallies(Tallies { all, ..Tallies::default() })
+            }
+            Ask::Status => Reply::Status(Box::new(status(self.world.records.len() as u64))),
+            Ask::Approvals(_, after, limit) => {
+                let records = self.world.records.iter().filter(|record| record.sequence > *after);
+                let approval = |record| Approval { record: Box::new(record), bytes: Vec::new() };
+                Reply::Approvals(records.take(*limit).cloned().map(approval).collect())
+            }
+            Ask::Verify => {
+                let (records, head) = (self.world.records.len() as u64, None);
+                Reply::Verify(Report { ok: true, records, head, problem: None, log: None })
+            }
+            Ask::Quarantine(after, ..) => Reply::Quarantine((*after..1).map(|_| entry(1)).collect()),
+            Ask::Entry(_) => {
+                Reply::Entry(Box::new(Quarantined { entry: entry(1), bytes: BYTES.as_bytes().into() }))
+            }
             other => panic!("nobody asks this here: {other:?}"),
         }
     }
 
     /// Answers until nothing is asked any more. Returns what else was wanted.
     pub(super) fn serve(&mut self, script: &mut Script) -> Vec<Effect> {
-        let mut others = Vec::new();
-        loop {
-            let effects = script.effects();
-            if effects.is_empty() {
-                return others;
-            }
-            for effect in effects {
-                match effect {
-                    Effect::Ask(request, ask) => {
-                        let reply = self.reply(&ask);
-                        self.log.push(*ask);
-                        script.event(Event::Reply { request, reply });
-                    }
-                    other => others.push(other),
-                }
-            }
-        }
+        serve(script, |ask| {
+            let reply = self.reply(&ask);
+            self.log.push(ask);
+            Some(reply)
+        })
+    }
+
+    /// A screen on this world, current, and on the screen for long enough that keys count.
+    pub(super) fn open(&mut self, first: impl Layer + 'static, width: u16, height: u16) -> Script {
+        let mut script = Script::new(first, width, height);
+        script.event(live());
+        self.serve(&mut script);
+        script.wait(GUARD);
+        self.serve(&mut script);
+        script
+    }
+
+    /// The same in a theme, as it is first seen.
+    pub(super) fn styles(
+        &mut self,
+        first: impl Layer + 'static,
+        size: (u16, u16),
+        keys: &str,
+        theme: &str,
+        depth: Depth,
+    ) -> String {
+        let mut script = Script::themed(first, size.0, size.1, theme, depth);
+        script.event(live());
+        self.serve(&mut script);
+        self.press(&mut script, keys);
+        script.styles()
+    }
+
+    /// Types keys and answers what they ask.
+    pub(super) fn press(&mut self, script: &mut Script, keys: &str) {
+        script.keys(keys);
+        self.serve(script);
     }
 
     /// The decisions that were put.
@@ -240,6 +339,75 @@ impl Stage {
         let asks = self.log.iter();
         asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None })
             .collect()
+    }
+}
+
+/// A row of the docket with nothing in it.
+pub(super) fn blank() -> Row {
+    Row {
+        task_id: None,
+        trace_id: None,
+        state: None,
+        state_version: None,
+        reason: None,
+        stuck: None,
+        since: Timestamp(0),
+        candidates: 0,
+        messages: 0,
+        held: 0,
+        interruption: None,
+        goal: None,
+        priority: 0,
+        deadline: None,
+        failure: None,
+        worker: None,
+        labels: BTreeMap::new(),
+        approval_id: None,
+        quarantine: None,
+        detail: None,
+        cursor: "1".into(),
+    }
+}
+
+/// A store called `store.db` with this many records, seen by its owner.
+pub(super) fn status(records: u64) -> Status {
+    Status {
+        name: "store.db".into(),
+        store_id: "S-1".into(),
+        principal: Principal::owner("ann"),
+        link: Way::Live,
+        head: Head { store_id: "S-1".into(), sequence: records, record_digest: None },
+        events: 9,
+        mismatch: None,
+        write_failure: None,
+    }
+}
+
+/// The bytes of every entry of the quarantine.
+pub(super) const BYTES: &str =
+    "{\"message_id\":\"M-\u{202e}1\",\"payload\":{\"a\":1,\"a\":2}}\n\u{1b}[2J second line";
+
+/// An entry of the quarantine, open.
+pub(super) fn entry(number: u64) -> Entry {
+    let named = Named {
+        task_id: Some("T-20".into()),
+        sender: Some("researcher\u{200b}-c".into()),
+        ..Named::default()
+    };
+    Entry {
+        id: format!("Q-{number}"),
+        number,
+        reason: QuarantineReason::Malformed,
+        detail: "duplicate-key at byte 59: this object already has a member of that name".into(),
+        named,
+        source: "inbox.jsonl:6".into(),
+        submitted_by: "local-worker".into(),
+        received_at: Timestamp(1_796_040_000_000),
+        last_received_at: Timestamp(1_796_040_100_000),
+        count: number,
+        size: BYTES.len() as u64,
+        bytes_digest: Digest::of_bytes(BYTES.as_bytes()),
+        state: EntryState::Open,
     }
 }
 

@@ -158,7 +158,7 @@ fn place(body: Rect) -> Rect {
 
 impl Layer for Viewer {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Case, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Text, Scope::List, Scope::Global, Scope::Always]
     }
 
     fn popup(&self) -> bool {
@@ -166,12 +166,17 @@ impl Layer for Viewer {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        &[
-            (Action::Down, "scroll"),
-            (Action::ToggleWrap, "wrap"),
-            (Action::CycleView, "raw"),
-            (Action::Copy, "copy"),
-        ]
+        match &self.content {
+            Content::Own(_) => {
+                &[(Action::Down, "scroll"), (Action::ToggleWrap, "wrap"), (Action::Copy, "copy")]
+            }
+            Content::Foreign { .. } => &[
+                (Action::Down, "scroll"),
+                (Action::ToggleWrap, "wrap"),
+                (Action::CycleView, "raw"),
+                (Action::Copy, "copy"),
+            ],
+        }
     }
 
     fn wake(&self, model: &crate::tui::model::Model) -> Option<std::time::Duration> {
@@ -198,15 +203,7 @@ impl Layer for Viewer {
                     ctx.effect(Effect::Copy(text));
                 }
             }
-            Action::Back
-            | Action::Quit
-            | Action::Help
-            | Action::Palette
-            | Action::Redraw
-            | Action::ToggleTheme => {
-                return Outcome::Ignored;
-            }
-            _ => {}
+            _ => return Outcome::Ignored,
         }
         Outcome::Handled
     }

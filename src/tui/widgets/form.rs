@@ -64,10 +64,15 @@ impl<'a> Sheet<'a> {
         self
     }
 
-    /// Adds a field with the line above it.
-    pub fn input(&mut self, label: Line<'static>, field: &'a Field, focused: bool) -> &mut Self {
+    /// Adds a field with the lines above it.
+    pub fn input(
+        &mut self,
+        label: impl IntoIterator<Item = Line<'static>>,
+        field: &'a Field,
+        focused: bool,
+    ) -> &mut Self {
         let from = self.rows;
-        self.lines([label]);
+        self.lines(label);
         self.rows = self.rows.saturating_add(usize::from(field.height(TALLEST)));
         self.blocks.push(Block::Input(field, focused));
         if focused {

@@ -45,6 +45,11 @@ impl<T: Keyed> Held<T> {
         self.rows.get(row.checked_sub(self.base)?)
     }
 
+    /// The rows that are held.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.rows.iter()
+    }
+
     /// The first row that is held.
     pub fn front(&self) -> Option<&T> {
         self.rows.front()

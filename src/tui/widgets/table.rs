@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::text::{cells, clip};
+use crate::domain::text::{cells, clip, reveal};
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,13 @@ const GAP: u16 = 2;
 impl Layout {
     /// Fits `columns` into `width` cells.
     pub fn fit(columns: &[Column], width: u16) -> Layout {
-        let mut widths: Vec<Option<u16>> = columns.iter().map(|column| Some(column.least)).collect();
+        Layout::without(columns, width, |_| false)
+    }
+
+    /// The same, less the columns that have nothing to show.
+    pub fn without(columns: &[Column], width: u16, empty: impl Fn(usize) -> bool) -> Layout {
+        let fits = |(at, column): (usize, &Column)| (!empty(at)).then_some(column.least);
+        let mut widths: Vec<Option<u16>> = columns.iter().enumerate().map(fits).collect();
         loop {
             let shown = widths.iter().flatten().count();
             let gaps = GAP.saturating_mul(u16::try_from(shown.saturating_sub(1)).unwrap_or(u16::MAX));
@@ -57,6 +63,34 @@ impl Layout {
             }
         }
         Layout { widths, columns: columns.to_vec() }
+    }
+
+    /// The same, fitted to the texts of the rows that are seen: a column is as wide as its longest text or its heading
+    /// where its most allows, and one without any text is left out.
+    pub fn seen<'t, R: IntoIterator<Item = &'t str>>(
+        columns: &[Column],
+        width: u16,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Layout {
+        let mut longest: Option<Vec<u16>> = None;
+        for row in rows {
+            let longest = longest.get_or_insert_with(|| vec![0; columns.len()]);
+            for (longest, text) in longest.iter_mut().zip(row) {
+                *longest = u16::try_from(cells(&reveal(text))).unwrap_or(u16::MAX).max(*longest);
+            }
+        }
+        let Some(longest) = longest else { return Layout::fit(columns, width) };
+        let fitted: Vec<Column> = columns
+            .iter()
+            .zip(&longest)
+            .map(|(column, longest)| {
+                let title = u16::try_from(column.title.chars().count()).unwrap_or(u16::MAX);
+                // A column is shown as wide as it needs to be or not at all; only the unbounded ones give way.
+                let need = column.most.min(title.max(*longest));
+                if column.most == u16::MAX { *column } else { Column { least: need, most: need, ..*column } }
+            })
+            .collect();
+        Layout::without(&fitted, width, |at| longest.get(at) == Some(&0))
     }
 
     /// Whether column `at` is shown.
@@ -145,6 +179,21 @@ mod tests {
         assert_eq!(drawn(8, ["T-2000000", "x", "y"]), "T-20000…");
         assert_eq!(drawn(3, ["T-20", "x", "y"]), "T-…");
         assert_eq!(drawn(0, ["T-20", "x", "y"]), "");
+    }
+
+    #[test]
+    fn columns_fit_what_is_seen_and_one_without_text_gives_its_room() {
+        let seen = |rows: &[[&str; 3]]| {
+            let layout = Layout::seen(COLUMNS, 22, rows.iter().copied());
+            layout.row(rows[0].map(|text| (text, Style::new()))).to_string()
+        };
+        assert_eq!(seen(&[["T-20", "collect evidence", ""]]), "T-20  collect evidence");
+        assert_eq!(
+            seen(&[["T-20", "collect evidence", ""], ["T-2000", "x", "1m"]]),
+            "T-20    collect …     "
+        );
+        let none: [[&str; 3]; 0] = [];
+        assert_eq!(Layout::seen(COLUMNS, 40, none), Layout::fit(COLUMNS, 40));
     }
 
     #[test]

@@ -5,8 +5,11 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::super::decision::Decision;
+use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
+use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
@@ -35,7 +38,7 @@ impl Layer for Answer {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[(Action::Copy, "copy digest")];
+            return RECORDED;
         }
         if self.pinned.as_ref().is_some_and(|pinned| pinned.asked.question.link.is_some())
             && !self.is_changed()
@@ -47,6 +50,9 @@ impl Layer for Answer {
                 (Action::Submit, "send"),
                 (Action::Preview, "preview"),
             ];
+        }
+        if self.void {
+            return &[(Action::Decide, "cancel the task")];
         }
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
@@ -68,6 +74,9 @@ impl Layer for Answer {
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.on_done(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
         let left = std::mem::take(&mut self.leaving);
         match action {
             Action::Back if self.has_draft() && !left => {
@@ -85,8 +94,9 @@ impl Layer for Answer {
             Action::Submit => self.submit(ctx),
             Action::Preview => self.preview(ctx),
             Action::Copy => self.copy(ctx),
-            Action::Acknowledge if self.sending.is_writing() => self.pin(),
+            Action::Acknowledge if self.sending.is_writing() => self.pin(ctx.model),
             Action::Refresh => self.reading.ask(ctx),
+            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
             // Enter sends nothing.
             Action::Accept => {}
             _ => return Outcome::Ignored,
@@ -127,7 +137,12 @@ impl Layer for Answer {
         }
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
-                self.pin();
+                let opens = self.opens;
+                self.pin(ctx.model);
+                if let Some(why) = self.nothing_asked().filter(|_| opens) {
+                    ctx.toast(reveal(&why).to_string());
+                    ctx.close();
+                }
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
@@ -145,13 +160,13 @@ impl Answer {
     /// What follows from a reply to the answer itself.
     fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
         self.scroll = Scroll::At(0);
+        if self.sending.record().is_some() {
+            return self.reading.ask(ctx);
+        }
         if self.sending.is_writing() {
             self.confirm.set("");
-            if self.sending.is_stale() {
-                let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
-                self.sending.ask_changes(self.reading.id(), after, ctx);
-                self.reading.ask(ctx);
-            }
+            let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
+            self.sending.catch_up(&mut self.reading, after, ctx);
         }
     }
 }

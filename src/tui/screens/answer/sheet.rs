@@ -4,69 +4,45 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget as _};
 
 use super::super::View;
+use super::super::dialog::{self, Parts};
+use super::super::timeline::words::said;
 use super::question::facts;
 use super::{Answer, Content, Part};
 use crate::tui::model::Model;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::centred;
 use crate::tui::widgets::form::Sheet;
 use crate::tui::widgets::ink;
 
-/// Rows kept for what is in the way, at the bottom.
-const STATUS: u16 = 2;
+/// The most columns it takes.
+const WIDEST: u16 = 110;
 /// The most lines of a prompt.
 const PROMPT: usize = 4000;
 
-fn place(body: Rect) -> Rect {
-    centred(body, 110, body.height)
-}
-
 impl Answer {
     pub(super) fn page(&mut self, pages: isize, model: &Model) {
-        let inner =
-            Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
-        let height = usize::from(inner.height.saturating_sub(STATUS));
-        let to =
-            self.sheet(usize::from(inner.width), &Theme::bare(), model).paged(height, self.scroll, pages);
+        let (width, height) = dialog::inner(self.size, WIDEST);
+        let to = self.sheet(width, &Theme::bare(), model).paged(height, self.scroll, pages);
         self.scroll = to;
     }
 
     pub(super) fn paint(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
         let theme = view.theme;
-        let place = place(area);
-        Clear.render(place, frame.buffer_mut());
-        let mut title = vec![Span::styled(" Answer ", theme.style(Role::Title))];
-        title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
-        if let Some(pinned) = &self.pinned {
-            title.push(Span::styled(format!(" · v{} ", pinned.version), theme.style(Role::Muted)));
-        }
-        let block = Block::bordered()
-            .title(Line::from(ink::fit(title, usize::from(place.width.saturating_sub(2)), false)))
-            .border_style(theme.style(Role::Focus));
-        let inner = block.inner(place);
-        block.render(place, frame.buffer_mut());
-        let body = Rect { height: inner.height.saturating_sub(STATUS), ..inner };
-        let sheet = self.sheet(usize::from(body.width), theme, view.model);
-        sheet.draw(frame, body, theme, self.scroll);
-        sheet.draw_cut(frame, body, theme, self.scroll);
-        let status = Rect { y: body.bottom(), height: inner.height - body.height, ..inner };
-        super::super::case::stack(frame, status, self.status(usize::from(status.width), view));
-    }
-
-    fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
-        let theme = view.theme;
-        let say =
-            |text: &str, role| ink::paragraph(text, theme.style(role), width, usize::from(STATUS), theme);
-        if let Some((text, role)) = self.sending.standing() {
-            return say(text, role);
-        }
-        match self.off(view.model) {
-            Some(why) => say(&format!("off: {why}"), Role::Warning),
-            None => say("ready: it is sent once and for good", Role::Accent),
-        }
+        let verb = if self.supersedes.is_some() { "Correct the answer to" } else { "Answer" };
+        let stands = self.pinned.as_ref().map(|pinned| format!("v{}", pinned.version));
+        let (width, _) = dialog::inner((area.width, area.height), WIDEST);
+        let parts = Parts {
+            title: dialog::title(verb, self.reading.id(), stands, theme),
+            sheet: self.sheet(width, theme, view.model),
+            scroll: self.scroll,
+            status: dialog::status(
+                &self.sending,
+                self.off(view.model),
+                "ready: it is sent once and for good",
+            ),
+        };
+        dialog::paint(frame, area, view, WIDEST, parts);
     }
 
     fn sheet(&self, width: usize, theme: &Theme, model: &Model) -> Sheet<'_> {
@@ -80,12 +56,7 @@ impl Answer {
             sheet.lines(told).lines([Line::default()]);
         }
         let Some(pinned) = &self.pinned else {
-            let (text, role) = match (self.reading.problem(), self.reading.waiting()) {
-                (Some(why), _) => (why.to_owned(), Role::Danger),
-                (None, Some(waiting)) => (format!("reading {}", waiting.mark(model.now.run)), Role::Muted),
-                (None, None) => ("no question is open".to_owned(), Role::Muted),
-            };
-            sheet.lines(ink::paragraph(&text, theme.style(role), width, 9, theme));
+            sheet.lines(dialog::absent(&self.reading, "no question is open", width, theme, model));
             return sheet;
         };
         let room = width.saturating_sub(2).max(1);
@@ -94,6 +65,9 @@ impl Answer {
             line.spans.insert(0, Span::styled("│ ", theme.style(Role::Untrusted)));
             line
         }));
+        if let Some(text) = self.corrected() {
+            sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 4, theme));
+        }
         for (text, role) in facts(&pinned.asked, model) {
             sheet.lines(ink::paragraph(&text, theme.style(role), width, 4, theme));
         }
@@ -101,14 +75,28 @@ impl Answer {
             self.reading.shown().map(|shown| shown.candidate_set.held.len()).filter(|held| *held > 0)
         {
             let text = format!(
-                "{held} held outcomes are judged with this and not applied: a decision can uphold one"
+                "{held} held outcomes are judged with this and none is upheld here: `tribunal answer --uphold ARRIVAL` upholds one"
             );
             sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 3, theme));
         }
         sheet.lines([Line::default()]);
+        if self.void {
+            return sheet;
+        }
         self.add_content(&mut sheet, width, theme);
         self.add_end(&mut sheet, width, theme);
         sheet
+    }
+
+    /// What was answered, and stays in the ledger.
+    fn corrected(&self) -> Option<String> {
+        let old = self.supersedes.as_ref()?;
+        let last = self.reading.shown()?.task.decided.as_ref().filter(|last| last.approval_id == *old)?;
+        let answer = last.input.as_ref().map_or_else(|| last.decision.to_string(), said);
+        Some(format!(
+            "corrects record {} ({old}), which stays in the ledger: {} {answer}: {}",
+            last.sequence, last.principal.subject, last.reason
+        ))
     }
 
     fn add_content<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
@@ -135,7 +123,7 @@ impl Answer {
                 fields.add_to(sheet, focus, width, theme);
             }
             Content::Text => {
-                let label = Line::styled("Answer (free text)", theme.style(Role::Title));
+                let label = [Line::styled("Answer (free text)", theme.style(Role::Title))];
                 sheet.input(label, &self.text, part == Some(Part::Text));
             }
             Content::Elsewhere(why) => {
@@ -151,10 +139,8 @@ impl Answer {
 
     fn add_end<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
         let part = self.part();
-        let label = |text: String| {
-            Line::from(ink::fit(vec![Span::styled(text, theme.style(Role::Title))], width, false))
-        };
-        let reason = label("Reason (required, kept for ever)".to_owned());
+        let label = |text: &str| [dialog::label(text, width, theme)];
+        let reason = label("Reason (required, kept for ever)");
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
         if let Content::Fields(fields) = &self.content {
             let chosen = fields.chosen();
@@ -167,6 +153,6 @@ impl Answer {
             Some(word) => format!("Confirm: type {word}, then send"),
             None => "Confirm: choose first".to_owned(),
         };
-        sheet.input(label(confirm), &self.confirm, part == Some(Part::Confirm));
+        sheet.input(label(&confirm), &self.confirm, part == Some(Part::Confirm));
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
+use ratatui::widgets::{Clear, Widget as _};
 
 use crate::coordinator::{Approval, Shown};
 use crate::domain::decision::Resume;
@@ -15,7 +15,7 @@ use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
 use crate::tui::model::Model;
-use crate::tui::screens::decision::correct::correcting;
+use crate::tui::screens::decision::correct::correct;
 use crate::tui::screens::pages::put;
 use crate::tui::screens::timeline::words::said;
 use crate::tui::screens::{Ctx, Layer, Outcome, View, movement};
@@ -24,7 +24,7 @@ use crate::tui::widgets::pager::Pager;
 use crate::tui::widgets::status::{self, Waiting};
 
 /// One record.
-pub(super) struct Opened {
+pub(in super::super) struct Opened {
     sequence: u64,
     record: Option<Box<Record>>,
     /// The record that corrects this one, once looked for: its id, or none.
@@ -42,7 +42,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// For the record with this number, which is read when the layer opens.
-    pub(super) fn new(sequence: u64) -> Opened {
+    pub(in super::super) fn new(sequence: u64) -> Opened {
         Opened {
             sequence,
             record: None,
@@ -101,10 +101,7 @@ impl Opened {
         let last = shown.task.decided.as_ref().filter(|last| last.approval_id == record.approval_id);
         let said = last.and_then(|last| last.input.as_ref()).map(said);
         if std::mem::take(&mut self.corrects) {
-            match correcting(shown, &record.approval_id) {
-                Ok(decision) => ctx.push(decision),
-                Err(why) => ctx.toast(reveal(&why).to_string()),
-            }
+            correct(shown, &record.approval_id, ctx);
         }
         if said.is_some() {
             self.said = said;
@@ -117,11 +114,11 @@ fn decider(decider: &Decider) -> String {
     let roles: Vec<&str> = decider.roles.iter().map(|role| role.as_str()).collect();
     let behalf = decider.on_behalf_of.as_ref().map(|who| format!(", on behalf of {who}")).unwrap_or_default();
     format!(
-        "{} ({}, says {}, by {}){behalf}",
+        "{}{behalf}; issuer {}, method {}; roles {}",
         decider.subject,
-        roles.join(" "),
         decider.issuer,
-        decider.method
+        decider.method,
+        roles.join(" ")
     )
 }
 
@@ -222,7 +219,12 @@ fn chain(record: &Record, corrected_by: Option<&Option<String>>, lines: &mut Vec
 
 impl Layer for Opened {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Record, Scope::List, Scope::Global, Scope::Always]
+    }
+
+    /// It covers the ledger and is no step further away than it: records open from wherever the ledger does.
+    fn popup(&self) -> bool {
+        true
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
@@ -263,6 +265,8 @@ impl Layer for Opened {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
+        Clear.render(area, frame.buffer_mut());
+        frame.buffer_mut().set_style(area, view.theme.style(Role::Text));
         let line = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area }.intersection(area);
         let place = if self.lines.is_empty() {
             String::new()
@@ -291,6 +295,6 @@ impl Layer for Opened {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
-        &[(Action::CopyDigest, "copy digest"), (Action::Supersede, "supersede")]
+        &[(Action::CopyDigest, "copy digest"), (Action::Supersede, "correct")]
     }
 }

@@ -3,13 +3,10 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use super::super::stage::Stage;
+use super::super::stage::{DEPTHS, SIZES, Stage, serve, status};
 use super::*;
-use crate::coordinator::Status;
-use crate::domain::actor::Principal;
-use crate::domain::ledger::{Head, Problem, ProblemKind, Record};
+use crate::domain::ledger::{Problem, ProblemKind, Record};
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
 
 fn digest(of: u64) -> String {
     format!("sha256:{of:064x}")
@@ -39,37 +36,20 @@ fn approval(sequence: u64) -> Approval {
 }
 
 fn answer(script: &mut Script, head: u64, report: &Report) {
-    loop {
-        let effects = script.effects();
-        if effects.is_empty() {
-            return;
-        }
-        for effect in effects {
-            let Effect::Ask(request, ask) = effect else { continue };
-            let reply = match *ask {
-                Ask::Status => Reply::Status(Box::new(Status {
-                    name: "store.db".into(),
-                    store_id: "S-1".into(),
-                    principal: Principal::owner("ann"),
-                    link: crate::coordinator::Link::Live,
-                    head: Head { store_id: "S-1".into(), sequence: head, record_digest: None },
-                    events: 9,
-                    mismatch: None,
-                    write_failure: None,
-                })),
-                Ask::Approvals(task, after, limit) => {
-                    assert!(limit <= 1000);
-                    let all = (after + 1..=head).map(approval);
-                    let fits = all.filter(|a| task.as_ref().is_none_or(|task| *task == a.record.task_id));
-                    Reply::Approvals(fits.take(limit).collect())
-                }
-                Ask::Show(_) => Reply::Show(Box::new(Stage::conflicted().shown())),
-                Ask::Verify => Reply::Verify(report.clone()),
-                other => panic!("{other:?}"),
-            };
-            script.event(Event::Reply { request, reply });
-        }
-    }
+    serve(script, |ask| {
+        Some(match ask {
+            Ask::Status => Reply::Status(Box::new(status(head))),
+            Ask::Approvals(task, after, limit) => {
+                assert!(limit <= 1000);
+                let all = (after + 1..=head).map(approval);
+                let fits = all.filter(|a| task.as_ref().is_none_or(|task| *task == a.record.task_id));
+                Reply::Approvals(fits.take(limit).collect())
+            }
+            Ask::Show(_) => Reply::Show(Box::new(Stage::conflicted().shown())),
+            Ask::Verify => Reply::Verify(report.clone()),
+            other => panic!("{other:?}"),
+        })
+    });
 }
 
 fn good() -> Report {
@@ -78,9 +58,7 @@ fn good() -> Report {
 
 #[test]
 fn sizes_and_depths() {
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut script = Script::new(Approvals::new(None), width, height);
         answer(&mut script, 3, &good());
         script.keys("jV");
@@ -91,11 +69,7 @@ fn sizes_and_depths() {
         assert_snapshot!(format!("record_{name}"), script.screen());
         assert!(!script.screen().contains(['\u{202e}', '\u{200b}', '\u{1b}']));
     }
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut script = Script::themed(Approvals::new(None), 80, 24, theme, depth);
         answer(&mut script, 3, &good());
         assert_snapshot!(name, script.styles());
@@ -106,7 +80,7 @@ fn sizes_and_depths() {
 fn the_newest_comes_first_and_the_first_record_is_one_key_away() {
     let mut script = Script::new(Approvals::new(None), 80, 24);
     answer(&mut script, 100_000, &good());
-    assert!(script.screen().contains("▌ 100000  T-100000"), "{}", script.screen());
+    assert!(script.screen().contains("▌100000  T-100000"), "{}", script.screen());
     script.keys("G");
     answer(&mut script, 100_000, &good());
     assert!(
@@ -119,7 +93,7 @@ fn the_newest_comes_first_and_the_first_record_is_one_key_away() {
         answer(&mut script, 100_000, &good());
     }
     assert!(
-        script.screen().lines().any(|line| line.starts_with("▌") && line.contains(" 501  T-500 ")),
+        script.screen().lines().any(|line| line.starts_with("▌") && line.contains("501  T-500 ")),
         "{}",
         script.screen()
     );
@@ -166,4 +140,16 @@ fn the_first_problem_is_named() {
     answer(&mut script, 3, &report);
     let said = "✗ not verified: record 2 altered: its content has another digest";
     assert!(script.screen().contains(said), "{}", script.screen());
+}
+
+#[test]
+fn what_is_to_be_pasted_in_a_shell_names_this_store() {
+    let mut script = Script::new(Approvals::new(None), 120, 24);
+    answer(&mut script, 3, &good());
+    script.keys("x");
+    let screen = script.screen();
+    assert!(screen.contains("tribunal --store '/a b/it.db' export > ledger.jsonl"), "{screen}");
+    script.keys("y");
+    let commands = "tribunal --store '/a b/it.db' export > ledger.jsonl\ntribunal --store '/a b/it.db' verify ledger.jsonl";
+    assert_eq!(script.effects(), [Effect::Copy(commands.into())]);
 }

@@ -1,31 +1,42 @@
-//! Correcting a record: whether it can be superseded now, and the dialog for it.
+//! Correcting a record: whether it can be superseded now, and the screen for it.
 
-use super::{Decision, Draft, Seen};
+use super::super::Ctx;
+use super::super::answer::Answer;
+use super::super::case::Case;
 use crate::coordinator::Shown;
 use crate::domain::task::TaskState;
-use crate::tui::screens::case::checks::Checks;
+use crate::domain::text::reveal;
 
-/// The dialog that corrects a record of a task as it was just read.
-///
-/// # Errors
-/// Why this record cannot be superseded now, anybody's text.
-pub(in super::super) fn correcting(shown: &Shown, approval_id: &str) -> Result<Decision, String> {
+/// Opens what corrects a record of a task as it was just read: the form of its question, or its sides beside each
+/// other. Says why where it cannot be superseded now.
+pub(in super::super) fn correct(shown: &Shown, approval_id: &str, ctx: &mut Ctx<'_>) {
     if let Some(why) = not_correctable(shown, approval_id) {
-        return Err(why);
+        return ctx.toast(reveal(&why).to_string());
     }
-    let seen = Seen {
-        task_id: shown.task.task_id.clone(),
-        version: shown.task.state_version,
-        revision: shown.task.revision,
-        set: shown.candidate_set_digest,
-        checks: Checks::default(),
-        draft: Draft::default(),
-    };
-    Ok(Decision::seen(seen).superseding(approval_id.to_owned()))
+    let task_id = shown.task.task_id.clone();
+    if is_answer(shown) {
+        return ctx.push(Answer::new(task_id).superseding(approval_id.to_owned()));
+    }
+    // A side is upheld only after it was read, and the case is where it is read.
+    let number = shown.task.decided.as_ref().map_or(0, |last| last.sequence);
+    ctx.toast(format!("read the sides that record {number} judged; then d corrects it"));
+    ctx.go_to(Case::new(task_id));
+}
+
+/// Whether the last record of a task answered a question.
+pub(in super::super) fn is_answer(shown: &Shown) -> bool {
+    let judged = shown.task.judged.as_ref();
+    judged.is_some_and(|judged| judged.from == TaskState::WaitingHuman && judged.interruption.is_some())
+}
+
+/// The last record of a task, where it can be superseded now.
+pub(in super::super) fn correctable(shown: &Shown) -> Option<String> {
+    let last = shown.task.decided.as_ref().map(|last| last.approval_id.clone())?;
+    not_correctable(shown, &last).is_none().then_some(last)
 }
 
 /// Why a record of a task cannot be superseded, `None` where it can.
-pub(super) fn not_correctable(shown: &Shown, approval_id: &str) -> Option<String> {
+pub(in super::super) fn not_correctable(shown: &Shown, approval_id: &str) -> Option<String> {
     let task = &shown.task;
     let last = task.decided.as_ref().map(|last| last.approval_id.as_str());
     if last != Some(approval_id) {

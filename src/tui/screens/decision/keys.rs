@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Decision, Focus};
 use crate::tui::action::{Action, Scope};
@@ -36,11 +37,7 @@ impl Layer for Decision {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if self.sending.record().is_some() {
-            return &[
-                (Action::Copy, "copy digest"),
-                (Action::Supersede, "supersede"),
-                (Action::Preview, "record"),
-            ];
+            return RECORDED;
         }
         &[
             (Action::ToggleUphold, "choose"),
@@ -153,12 +150,9 @@ impl Decision {
             // Refused: what was confirmed is not what is there.
             self.confirm.set("");
             self.focus = Focus::Choices;
-            if self.sending.is_stale() {
-                let after = self.seen.as_ref().map(|seen| seen.revision);
-                let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
-                self.sending.ask_changes(self.reading.id(), after.unwrap_or(0), ctx);
-                self.reading.ask(ctx);
-            }
+            let after = self.seen.as_ref().map(|seen| seen.revision);
+            let after = after.or(self.reading.shown().map(|shown| shown.task.revision));
+            self.sending.catch_up(&mut self.reading, after.unwrap_or(0), ctx);
         }
     }
 }

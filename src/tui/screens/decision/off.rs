@@ -1,29 +1,23 @@
 //! Why a decision cannot be sent now: the first reason, in the order in which it can be put right.
 
+use super::super::dialog;
 use super::{Decision, correct};
 use crate::coordinator::Shown;
 use crate::domain::interruption::Need;
-use crate::domain::secret::looks_like_secret;
 use crate::domain::task::TaskState;
 use crate::tui::model::Model;
+use crate::tui::widgets::moment;
 
 impl Decision {
     /// Why it cannot be sent, a sentence fragment of anybody's text; `None` when it can.
     pub(super) fn off(&self, model: &Model) -> Option<String> {
-        let Some(shown) = self.reading.shown() else {
-            return Some("the task is not read yet".to_owned());
-        };
-        if !model.fresh() {
-            return Some("what is on the screen may be old: there is no connection".to_owned());
-        }
-        if self.reading.is_asking() {
-            return Some("the task changed and is being read again".to_owned());
-        }
+        let unfit = dialog::unfit(&self.reading, model);
+        let Some(shown) = self.reading.shown().filter(|_| unfit.is_none()) else { return unfit };
         self.closed(shown)
             .or_else(|| self.not_permitted(shown))
             .or_else(|| self.changed(shown))
             .or_else(|| self.checks.unread(&self.sets))
-            .or_else(|| self.not_chosen(shown))
+            .or_else(|| self.not_chosen(shown, model))
             .or_else(|| self.not_founded())
             .or_else(|| self.not_confirmed())
     }
@@ -81,20 +75,22 @@ impl Decision {
             .then(|| "what is to be judged changed since you looked: go back and read it again".to_owned())
     }
 
-    fn not_chosen(&self, shown: &Shown) -> Option<String> {
+    fn not_chosen(&self, shown: &Shown, model: &Model) -> Option<String> {
         let Some(to) = self.to else { return Some("choose ready or cancel".to_owned()) };
         let need = self.question().map(|asked| asked.question.need);
         let takes_answer =
             to == TaskState::Ready && need.is_some_and(|need| need != Need::MachineCredentials);
-        let answered =
-            shown.task.judged.as_ref().is_some_and(|judged| judged.from == TaskState::WaitingHuman);
-        if takes_answer && self.supersedes.is_some() && answered {
+        if takes_answer && self.supersedes.is_some() && correct::is_answer(shown) {
             return Some(
-                "this record holds an answer, which cannot be given anew here: only cancel".to_owned(),
+                "this record holds an answer: answering (a) corrects it, here it is only canceled".to_owned(),
             );
         }
+        let expired = self.question().is_some_and(|asked| asked.expired(moment::now(model)));
+        if to == TaskState::Ready && expired {
+            return Some("the question expired: the task can only be canceled, or asked anew".to_owned());
+        }
         if takes_answer && shown.task.state == TaskState::WaitingHuman {
-            return Some("a question waits: answer it in place of deciding".to_owned());
+            return Some("a question waits: answer it (a) in place of deciding, or cancel".to_owned());
         }
         self.standing().find_map(|column| {
             let why = self.checks.not_upholdable(column)?;
@@ -103,17 +99,11 @@ impl Decision {
     }
 
     fn not_founded(&self) -> Option<String> {
-        let reason = self.reason.text();
-        if reason.trim().is_empty() {
-            return Some("a reason is required".to_owned());
-        }
         let resume = self.resume.text();
         if resume.len() > 256 {
             return Some("the point to resume from has at most 256 bytes".to_owned());
         }
-        let found = looks_like_secret(&reason).map(|kind| ("reason", kind));
-        let found = found.or_else(|| looks_like_secret(&resume).map(|kind| ("point to resume from", kind)));
-        found.map(|(place, kind)| format!("the {place} holds {}. {}", kind.what(), kind.advice()))
+        dialog::unfounded(&self.reason.text()).or_else(|| dialog::secret("point to resume from", &resume))
     }
 
     fn not_confirmed(&self) -> Option<String> {

@@ -4,94 +4,46 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget as _};
 
 use super::super::View;
 use super::super::case::columns::Column;
+use super::super::dialog::{self, Parts};
 use super::{Choice, Decision, Focus};
 use crate::domain::task::TaskState;
 use crate::domain::text::mixed_script_warning;
 use crate::tui::model::Model;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::centred;
 use crate::tui::widgets::form::Sheet;
 use crate::tui::widgets::ink;
 
-/// Where the dialog stands in the body.
-fn place(body: Rect) -> Rect {
-    centred(body, 118, body.height)
-}
-
-/// Rows kept for what is in the way, at the bottom.
-const STATUS: u16 = 2;
+/// The most columns it takes.
+const WIDEST: u16 = 118;
 
 impl Decision {
-    fn inner(&self) -> (u16, u16) {
-        let inner =
-            Block::bordered().inner(place(Rect { x: 0, y: 0, width: self.size.0, height: self.size.1 }));
-        (inner.width, inner.height.saturating_sub(STATUS))
-    }
-
     pub(super) fn page(&mut self, pages: isize, model: &Model) {
-        let (width, height) = self.inner();
-        let to = self.sheet(usize::from(width), &Theme::bare(), model).paged(
-            usize::from(height),
-            self.scroll,
-            pages,
-        );
+        let (width, height) = dialog::inner(self.size, WIDEST);
+        let to = self.sheet(width, &Theme::bare(), model).paged(height, self.scroll, pages);
         self.scroll = to;
     }
 
     pub(super) fn paint(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
         let theme = view.theme;
-        let place = place(area);
-        Clear.render(place, frame.buffer_mut());
         let verb = if self.supersedes.is_some() { "Supersede" } else { "Decide" };
-        let mut title = vec![Span::styled(format!(" {verb} "), theme.style(Role::Title))];
-        title.extend(ink::spans(self.reading.id().as_str(), theme.style(Role::Title), theme));
-        if let Some(shown) = self.reading.shown() {
-            let state = shown.task.state.as_str().replace('_', " ");
-            title.push(Span::styled(
-                format!(" · {state} · v{} ", shown.task.state_version),
-                theme.style(Role::Muted),
-            ));
-        }
-        let room = usize::from(place.width.saturating_sub(2));
-        let block = Block::bordered()
-            .title(Line::from(ink::fit(title, room, false)))
-            .border_style(theme.style(Role::Focus));
-        let inner = block.inner(place);
-        block.render(place, frame.buffer_mut());
-        let body = Rect { height: inner.height.saturating_sub(STATUS), ..inner };
-        let sheet = self.sheet(usize::from(body.width), theme, view.model);
-        sheet.draw(frame, body, theme, self.scroll);
-        sheet.draw_cut(frame, body, theme, self.scroll);
-        let status = Rect { y: body.bottom(), height: inner.height - body.height, ..inner };
-        super::super::case::stack(frame, status, self.status(usize::from(status.width), view));
-    }
-
-    /// What is in the way, or that nothing is.
-    fn status(&self, width: usize, view: &View<'_>) -> Vec<Line<'static>> {
-        let theme = view.theme;
-        if let Some((text, role)) = self.sending.standing() {
-            return ink::paragraph(text, theme.style(role), width, 2, theme);
-        }
-        match self.off(view.model) {
-            Some(why) => ink::paragraph(
-                &format!("off: {why}"),
-                theme.style(Role::Warning),
-                width,
-                usize::from(STATUS),
-                theme,
-            ),
-            None => ink::paragraph(
+        let stands = self.reading.shown().map(|shown| {
+            format!("{} · v{}", shown.task.state.as_str().replace('_', " "), shown.task.state_version)
+        });
+        let (width, _) = dialog::inner((area.width, area.height), WIDEST);
+        let parts = Parts {
+            title: dialog::title(verb, self.reading.id(), stands, theme),
+            sheet: self.sheet(width, theme, view.model),
+            scroll: self.scroll,
+            status: dialog::status(
+                &self.sending,
+                self.off(view.model),
                 "ready: sending records it, for good",
-                theme.style(Role::Accent),
-                width,
-                2,
-                theme,
             ),
-        }
+        };
+        dialog::paint(frame, area, view, WIDEST, parts);
     }
 
     /// Everything in the dialog.
@@ -103,12 +55,7 @@ impl Decision {
             return sheet;
         }
         let Some(shown) = self.reading.shown() else {
-            let (text, role) = match (self.reading.problem(), self.reading.waiting()) {
-                (Some(why), _) => (why.to_owned(), Role::Danger),
-                (None, Some(waiting)) => (format!("reading {}", waiting.mark(model.now.run)), Role::Muted),
-                (None, None) => (String::new(), Role::Muted),
-            };
-            sheet.lines(ink::paragraph(&text, theme.style(role), width, 9, theme));
+            sheet.lines(dialog::absent(&self.reading, "", width, theme, model));
             return sheet;
         };
         if !told.is_empty() {
@@ -125,9 +72,7 @@ impl Decision {
             sheet.lines(self.consequences(width, theme, model));
         }
         sheet.lines([Line::default()]);
-        let label = |text: &str| {
-            Line::from(ink::fit(vec![Span::styled(text.to_owned(), theme.style(Role::Title))], width, false))
-        };
+        let label = |text: &str| [dialog::label(text, width, theme)];
         sheet.input(label("Reason (required, kept for ever)"), &self.reason, self.focus == Focus::Reason);
         if closed.is_some() {
             return sheet;

@@ -5,31 +5,24 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::json;
 
+use super::super::approvals::Approvals;
 use super::super::case::Case;
-use super::super::stage::{HOSTILE, Stage, facts, is_clean, live, news};
+use super::super::docket::Docket;
+use super::super::stage::{DEPTHS, GUARD, HOSTILE, SIZES, Stage, facts, is_clean, live, news};
 use super::*;
 use crate::domain::testing::owner;
+use crate::tui::effect::Effect;
 use crate::tui::event::{Change, Event};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
 
 /// The case with the decision open over it, long enough for keys to count.
 fn opened(stage: &mut Stage, width: u16, height: u16) -> Script {
-    let mut script = Script::new(Case::new("T".into()), width, height);
-    script.event(live());
-    stage.serve(&mut script);
-    press(stage, &mut script, "d");
+    let mut script = stage.open(Case::new("T".into()), width, height);
+    stage.press(&mut script, "d");
     script.wait(GUARD);
     stage.serve(&mut script);
     script
-}
-
-const GUARD: Duration = Duration::from_millis(300);
-
-fn press(stage: &mut Stage, script: &mut Script, keys: &str) {
-    script.keys(keys);
-    stage.serve(script);
 }
 
 /// What is typed to uphold B for a reason.
@@ -40,9 +33,7 @@ fn all_keys(stage: &Stage) -> String {
 
 #[test]
 fn sizes() {
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut stage = Stage::conflicted();
         assert_snapshot!(name, opened(&mut stage, width, height).screen());
     }
@@ -50,17 +41,10 @@ fn sizes() {
 
 #[test]
 fn depths() {
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut stage = Stage::conflicted();
-        let mut script = Script::themed(Case::new("T".into()), 80, 24, theme, depth);
-        script.event(live());
-        stage.serve(&mut script);
-        press(&mut stage, &mut script, "d");
-        assert_snapshot!(format!("styles_{name}"), script.styles());
+        let styles = stage.styles(Case::new("T".into()), (80, 24), "d", theme, depth);
+        assert_snapshot!(format!("styles_{name}"), styles);
     }
 }
 
@@ -77,10 +61,10 @@ fn a_choice_is_restated_and_typing_its_digest_sends_what_was_seen() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     assert_snapshot!("ready_to_send", script.screen());
     let shown = stage.shown();
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     let sent = stage.decisions();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].expected_version, shown.task.state_version);
@@ -100,13 +84,13 @@ fn the_preview_is_the_record_that_is_kept() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 200);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     script.keys("<f2>y");
     let copied = stage.serve(&mut script);
     let [Effect::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
     let end = text.find("\n}").unwrap() + 2;
     let shown: serde_json::Value = serde_json::from_str(&text[..end]).unwrap();
-    press(&mut stage, &mut script, "<esc><ctrl-s>");
+    stage.press(&mut script, "<esc><ctrl-s>");
     let kept = serde_json::to_value(&stage.world.records[0]).unwrap();
     for (name, value) in shown.as_object().unwrap() {
         if !matches!(name.as_str(), "resume" | "principal") {
@@ -134,14 +118,14 @@ fn enter_paste_and_a_wrong_confirmation_decide_nothing() {
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
     let (before, digest) = keys.split_at(keys.len() - 6);
-    press(&mut stage, &mut script, before);
+    stage.press(&mut script, before);
     script.event(Event::Paste(digest.to_owned()));
-    press(&mut stage, &mut script, "<ctrl-s><enter><enter>");
+    stage.press(&mut script, "<ctrl-s><enter><enter>");
     assert!(stage.decisions().is_empty());
-    press(&mut stage, &mut script, "000000<ctrl-s>");
+    stage.press(&mut script, "000000<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains(&format!("type {digest} to confirm")), "{}", script.screen());
-    press(&mut stage, &mut script, &format!("{}{digest}<enter>", "<backspace>".repeat(6)));
+    stage.press(&mut script, &format!("{}{digest}<enter>", "<backspace>".repeat(6)));
     assert!(stage.decisions().is_empty());
 }
 
@@ -170,14 +154,14 @@ fn two_hundred_keys_held_down_never_queue_a_decision() {
         stage.serve(&mut script);
         script.burst(&key.repeat(200));
         stage.serve(&mut script);
-        press(&mut stage, &mut script, "d");
-        press(&mut stage, &mut script, &key.repeat(200));
+        stage.press(&mut script, "d");
+        stage.press(&mut script, &key.repeat(200));
     }
     assert!(stage.decisions().is_empty());
     // Ready to send and the key held down: one decision.
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     script.burst(&"<ctrl-s>".repeat(200));
     stage.serve(&mut script);
     assert_eq!((stage.decisions().len(), stage.world.records.len()), (1, 1));
@@ -188,12 +172,12 @@ fn a_lost_reply_is_asked_for_under_the_same_key_and_written_once() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     stage.loses = true;
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     assert!(script.screen().contains("The reply was lost (the connection broke)"), "{}", script.screen());
     // What may be written already cannot be changed any more.
-    press(&mut stage, &mut script, "xxx<backtab>yyy");
+    stage.press(&mut script, "xxx<backtab>yyy");
     stage.loses = false;
     script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
     script.event(live());
@@ -211,18 +195,18 @@ fn refused_as_stale_it_says_who_changed_what_and_keeps_the_reason() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     // Somebody is quicker, and the news has not arrived yet.
     let mut other = stage.world.decision(TaskState::Ready);
     other.reason = "called them".into();
     stage.world.decide_as(other, owner()).unwrap();
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     let screen = script.screen();
     assert!(screen.contains("REFUSED, nothing was written: already decided: ready by ana"), "{screen}");
     assert!(screen.contains("DECIDED ana"), "{screen}");
     assert_eq!(stage.world.records.len(), 1);
     assert_snapshot!("refused", screen);
-    press(&mut stage, &mut script, "<tab>");
+    stage.press(&mut script, "<tab>");
     assert!(script.screen().contains("the filing says so"));
 }
 
@@ -231,18 +215,18 @@ fn a_side_that_arrives_stops_it_and_the_reason_is_there_when_one_comes_back() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     stage.result("M-9", "researcher-c", "2026-11-30T12:00:00Z", facts(1, "hearsay"), json!([]));
     script.event(news());
     stage.serve(&mut script);
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     assert!(stage.decisions().is_empty());
     let screen = script.screen();
     assert!(
         screen.contains("CONFLICT M-9") && screen.contains("the task changed since you looked"),
         "{screen}"
     );
-    press(&mut stage, &mut script, "<esc>cd");
+    stage.press(&mut script, "<esc>cd");
     script.wait(GUARD);
     assert!(script.screen().contains("the filing says so"), "{}", script.screen());
 }
@@ -251,8 +235,8 @@ fn a_side_that_arrives_stops_it_and_the_reason_is_there_when_one_comes_back() {
 fn it_is_off_with_the_reason_beside_it() {
     let told = |stage: &mut Stage, keys: &str| {
         let mut script = opened(stage, 120, 40);
-        press(stage, &mut script, keys);
-        press(stage, &mut script, "<ctrl-s>");
+        stage.press(&mut script, keys);
+        stage.press(&mut script, "<ctrl-s>");
         assert!(stage.decisions().is_empty());
         script.screen()
     };
@@ -277,9 +261,9 @@ fn it_is_off_with_the_reason_beside_it() {
     assert!(screen.contains("? not fetched") && !screen.contains("[x]"), "{screen}");
     stage.missing.clear();
     let mut script = opened(&mut stage, 120, 40);
-    press(&mut stage, &mut script, &keys);
+    stage.press(&mut script, &keys);
     script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
-    press(&mut stage, &mut script, "<ctrl-s>");
+    stage.press(&mut script, "<ctrl-s>");
     assert!(stage.decisions().is_empty());
     assert!(script.screen().contains("there is no connection"), "{}", script.screen());
 }
@@ -287,14 +271,11 @@ fn it_is_off_with_the_reason_beside_it() {
 #[test]
 fn what_was_not_on_the_screen_is_not_upheld_but_a_task_can_be_canceled() {
     let mut stage = Stage::conflicted();
-    let mut script = Script::new(Decision::new("T".into()), 120, 40);
-    script.event(live());
-    stage.serve(&mut script);
-    script.wait(GUARD);
-    press(&mut stage, &mut script, "jj<space>");
+    let mut script = stage.open(Decision::new("T".into()), 120, 40);
+    stage.press(&mut script, "jj<space>");
     let screen = script.screen();
     assert!(!screen.contains("[x]") && screen.contains("was not on your screen"), "{screen}");
-    press(&mut stage, &mut script, "k<space><tab>not needed any more<tab><tab>cancel<ctrl-s>");
+    stage.press(&mut script, "k<space><tab>not needed any more<tab><tab>cancel<ctrl-s>");
     assert_eq!(stage.decisions().len(), 1);
     assert_eq!(stage.world.task().state, TaskState::Canceled);
 }
@@ -304,32 +285,73 @@ fn a_side_that_was_never_compared_is_not_upheld() {
     let mut stage = Stage::conflicted();
     stage.result("M-9", "researcher-c", "2026-11-30T12:00:00Z", facts(1, "hearsay"), json!([]));
     let mut script = opened(&mut stage, 120, 40);
-    press(&mut stage, &mut script, "jjjj<space>");
+    stage.press(&mut script, "jjjj<space>");
     assert!(script.screen().contains("was not on your screen"), "{}", script.screen());
-    press(&mut stage, &mut script, "<esc>]");
-    press(&mut stage, &mut script, "d");
+    stage.press(&mut script, "<esc>]");
+    stage.press(&mut script, "d");
     script.wait(GUARD);
-    press(&mut stage, &mut script, "jjjj<space>");
+    stage.press(&mut script, "jjjj<space>");
     assert!(script.screen().contains("[x] C"), "{}", script.screen());
 }
 
 #[test]
-fn the_latest_record_is_corrected_from_the_ledger_until_work_goes_on() {
+fn a_correction_from_the_ledger_goes_through_the_sides_and_can_uphold_one() {
+    for keys in ["s", "<enter>s"] {
+        let mut stage = Stage::conflicted();
+        let first = stage.world.decision(TaskState::Ready);
+        stage.world.decide_as(first, owner()).unwrap();
+        let old = stage.world.records[0].approval_id.clone();
+        let mut script = stage.open(Approvals::new(None), 120, 40);
+        for key in crate::tui::testing::parse(keys) {
+            stage.press(&mut script, &format!("<{key}>"));
+        }
+        assert!(script.screen().contains("then d corrects it"), "{}", script.screen());
+        stage.press(&mut script, "d");
+        script.wait(GUARD);
+        stage.serve(&mut script);
+        assert!(script.screen().contains("Supersede T"), "{}", script.screen());
+        let keys = all_keys(&stage);
+        stage.press(&mut script, &format!("{keys}<ctrl-s>"));
+        assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
+        let second = &stage.world.records[1];
+        assert_eq!((second.supersedes.as_deref(), second.upheld.as_slice()), (Some(old.as_str()), &[5][..]));
+    }
+}
+
+#[test]
+fn only_the_latest_record_is_corrected_and_only_until_work_goes_on() {
     let mut stage = Stage::conflicted();
-    let mut first = stage.world.decision(TaskState::Ready);
-    first.reason = "called them".into();
+    let first = stage.world.decision(TaskState::Ready);
     stage.world.decide_as(first, owner()).unwrap();
     let old = stage.world.records[0].approval_id.clone();
-    assert!(correct::correcting(&stage.shown(), "A-other").is_err());
-    let mut script = Script::new(correct::correcting(&stage.shown(), &old).unwrap(), 120, 40);
-    script.event(live());
-    stage.serve(&mut script);
-    script.wait(GUARD);
-    press(&mut stage, &mut script, "<space><tab>it was a draft<tab><tab>ready<ctrl-s>");
-    assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
-    assert_eq!(stage.world.records[1].supersedes.as_deref(), Some(old.as_str()));
-    let why = correct::correcting(&stage.shown(), &old).err().unwrap();
-    assert!(why.contains("cannot be superseded: the latest of T is"), "{why}");
+    assert_eq!(correct::correctable(&stage.shown()), Some(old.clone()));
+    let why = correct::not_correctable(&stage.shown(), "A-other").unwrap();
+    assert!(why.contains("A-other cannot be superseded: the latest of T is"), "{why}");
+    stage.world.claim("researcher-a").unwrap();
+    let why = correct::not_correctable(&stage.shown(), &old).unwrap();
+    assert!(why.contains("work has gone on"), "{why}");
+    let mut script = stage.open(Approvals::new(None), 120, 40);
+    stage.press(&mut script, "s");
+    let screen = script.screen();
+    assert!(screen.contains("work has gone on") && screen.contains("Approvals · 1 records"), "{screen}");
+}
+
+#[test]
+fn where_three_screens_are_open_the_sides_take_the_place_of_the_ledger() {
+    let mut stage = Stage::conflicted();
+    let first = stage.world.decision(TaskState::Ready);
+    stage.world.decide_as(first, owner()).unwrap();
+    let mut script = stage.open(Docket::new(), 120, 40);
+    for key in ["<enter>", "A", "<enter>", "s"] {
+        stage.press(&mut script, key);
+    }
+    assert!(script.screen().contains("then d corrects it"), "{}", script.screen());
+    // Back to the case from which the ledger was opened, and then to the list.
+    for _ in 0..2 {
+        assert!(script.screen().contains("conflict: outcome"), "{}", script.screen());
+        stage.press(&mut script, "<esc>");
+    }
+    assert!(script.screen().contains("[All 1]"), "{}", script.screen());
 }
 
 #[test]
@@ -345,12 +367,12 @@ fn a_record_is_superseded_while_that_is_possible() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
     let keys = all_keys(&stage);
-    press(&mut stage, &mut script, &keys);
-    press(&mut stage, &mut script, "<ctrl-s>");
-    press(&mut stage, &mut script, "s");
+    stage.press(&mut script, &keys);
+    stage.press(&mut script, "<ctrl-s>");
+    stage.press(&mut script, "s");
     script.wait(GUARD);
     assert!(script.screen().contains("Supersede T"), "{}", script.screen());
-    press(&mut stage, &mut script, "j<up><space><tab>it was a draft<tab><tab>ready<ctrl-s>");
+    stage.press(&mut script, "j<up><space><tab>it was a draft<tab><tab>ready<ctrl-s>");
     assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
     assert_eq!(stage.world.records[1].supersedes.as_deref(), Some("A-1"));
     assert!(stage.world.records[1].upheld.is_empty());
@@ -365,9 +387,9 @@ fn no_size_panics_and_nothing_foreign_reaches_the_screen() {
     let mut script = opened(&mut stage, 120, 40);
     for (width, height) in [(1, 1), (0, 0), (40, 12), (41, 13), (300, 100), (2, 60), (200, 1), (80, 24)] {
         script.event(Event::Resize { width, height });
-        press(&mut stage, &mut script, "jj<space><tab>x<tab><tab>y<pgdn><f2>");
+        stage.press(&mut script, "jj<space><tab>x<tab><tab>y<pgdn><f2>");
         assert!(is_clean(&script), "{}", script.screen());
-        press(&mut stage, &mut script, "<esc><backtab><backtab><backtab>");
+        stage.press(&mut script, "<esc><backtab><backtab><backtab>");
         assert!(is_clean(&script), "{}", script.screen());
     }
 }

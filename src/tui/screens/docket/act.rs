@@ -22,7 +22,12 @@ impl Docket {
             }
             return;
         }
-        let Some(item) = self.selected() else { return };
+        let Some(item) = self.selected() else {
+            if let Some(tab) = self.elsewhere.tab().filter(|_| self.is_empty()) {
+                self.show(tab, ctx);
+            }
+            return;
+        };
         match (item.id(), item.0.reason) {
             (Known::Entry(id), _) => ctx.push(Opened::new(id)),
             (
@@ -70,6 +75,7 @@ impl Docket {
                     ctx.toast("the filter is not complete: esc leaves it");
                 }
                 self.relayout();
+                self.pump(ctx);
             }
             Action::Back => {
                 self.filter.leave();

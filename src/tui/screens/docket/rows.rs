@@ -7,6 +7,7 @@ use crate::coordinator::{Order, OrderKey, Row};
 use crate::domain::attention::{Reason, Stuck};
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
+use crate::domain::text::{cells, reveal};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::moment;
@@ -148,7 +149,7 @@ pub(super) fn deadline(at: Timestamp, now: Timestamp) -> (String, Role) {
 const WIDE: &[Column] = &[
     Column { title: "why", least: 14, most: 14, rank: 1, right: false },
     Column { title: "task", least: 7, most: 12, rank: 0, right: false },
-    Column { title: "asks", least: 34, most: u16::MAX, rank: 2, right: false },
+    Column { title: "asks", least: 39, most: u16::MAX, rank: 2, right: false },
     Column { title: "age", least: 8, most: 8, rank: 3, right: true },
     Column { title: "deadline", least: 10, most: 10, rank: 4, right: true },
     Column { title: "prio", least: 6, most: 6, rank: 5, right: true },
@@ -163,6 +164,25 @@ const NARROW: &[Column] = &[
     Column { title: "age", least: 7, most: 7, rank: 3, right: true },
 ];
 
+/// Below this width there are only the narrow columns: all of the first four do not fit.
+const NARROWER: u16 = 74;
+/// Where the task stands.
+const TASK: usize = 1;
+/// Where the columns begin that a row may have nothing for.
+const OPTIONAL: usize = 4;
+
+/// The column a list is ordered by.
+fn sorted_by(key: OrderKey) -> &'static str {
+    match key {
+        OrderKey::Since => "age",
+        OrderKey::Priority => "prio",
+        OrderKey::Deadline => "deadline",
+        OrderKey::Task => "task",
+        OrderKey::Trace => "trace",
+        OrderKey::Reason => "why",
+    }
+}
+
 /// The columns that fit a width.
 pub(super) struct Columns {
     layout: Layout,
@@ -170,21 +190,44 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn fit(width: u16) -> Columns {
-        let narrow = width < 68;
-        Columns { layout: Layout::fit(if narrow { NARROW } else { WIDE }, width), narrow }
+    /// Fits them to a width, to the names that are held, and to the rows that are seen: what none of them has, gives
+    /// its room to the others, unless the list is ordered by it.
+    pub(super) fn fit<'a>(
+        width: u16,
+        order: OrderKey,
+        names: impl Iterator<Item = &'a str>,
+        seen: impl Iterator<Item = &'a Item>,
+    ) -> Columns {
+        let narrow = width < NARROWER;
+        let mut columns = if narrow { NARROW } else { WIDE }.to_vec();
+        let longest = names.map(|name| cells(&reveal(name))).max().and_then(|most| u16::try_from(most).ok());
+        if let (Some(task), Some(longest)) = (columns.get_mut(TASK), longest) {
+            task.most = task.most.min(longest).max(task.least);
+        }
+        let mut empty = [true; WIDE.len()];
+        let mut none = true;
+        for Item(row) in seen {
+            none = false;
+            let has =
+                [row.deadline.is_some(), row.priority != 0, row.trace_id.is_some(), row.worker.is_some()];
+            for (empty, has) in empty.iter_mut().skip(OPTIONAL).zip(has) {
+                *empty &= !has;
+            }
+        }
+        let sorted = columns.iter().position(|column| column.title == sorted_by(order));
+        if let Some(column) = sorted.and_then(|at| columns.get_mut(at)) {
+            column.rank = 0;
+        }
+        let dropped = |at: usize| {
+            !none && at >= OPTIONAL && sorted != Some(at) && empty.get(at).copied().unwrap_or(false)
+        };
+        let layout = Layout::without(&columns, width, dropped);
+        Columns { layout, narrow }
     }
 
     /// The headings, the one the list is ordered by with an arrow.
     pub(super) fn head(&self, order: Order, theme: &Theme) -> Line<'static> {
-        let sorted = match order.key {
-            OrderKey::Since => "age",
-            OrderKey::Priority => "prio",
-            OrderKey::Deadline => "deadline",
-            OrderKey::Task => "task",
-            OrderKey::Trace => "trace",
-            OrderKey::Reason => "why",
-        };
+        let sorted = sorted_by(order.key);
         // The longest wait has the earliest beginning.
         let down = order.descending != (order.key == OrderKey::Since);
         let columns = if self.narrow { NARROW } else { WIDE };

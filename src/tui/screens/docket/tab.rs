@@ -2,6 +2,7 @@
 
 use crate::coordinator::{Scope, Tallies, Tally};
 use crate::domain::attention::Reason;
+use crate::tui::screens::quarantine::NOTHING;
 
 /// A tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,32 @@ impl Tab {
             Tab::Waiting => "Wait",
             Tab::Quarantine => "Quar.",
             other => other.name(),
+        }
+    }
+
+    /// What is said where it lists nothing: what it would list, and what is listed elsewhere.
+    pub(super) fn nothing(self) -> &'static str {
+        match self {
+            Tab::All => {
+                "nothing waits for a person; what was decided is under Decided, and / with state:running finds the rest"
+            }
+            Tab::NeedsReview => {
+                "no results contradict each other: such tasks are listed here until somebody decides"
+            }
+            Tab::Waiting => "no local question is open; what remote agents ask is under Input and Auth",
+            Tab::Input => {
+                "no remote agent asks for input (INPUT_REQUIRED); local questions are under Waiting"
+            }
+            Tab::Auth => {
+                "no remote agent asks for authorization (AUTH_REQUIRED); local questions are under Waiting"
+            }
+            Tab::Stuck => {
+                "nothing is stuck: expired leases and questions, overdue retries and effects of unknown fate come here"
+            }
+            Tab::Quarantine => NOTHING,
+            Tab::Decided => {
+                "nothing was decided yet: every task with an approval record is listed here, waiting or not"
+            }
         }
     }
 

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 
+use super::super::stage::{DEPTHS, SIZES, blank, serve, status as status_of};
 use super::*;
-use crate::coordinator::{Page, Row, RowQuestion};
-use crate::domain::attention::Stuck;
+use crate::coordinator::{Page, Row, RowQuestion, Scope as Store};
+use crate::domain::attention::{Reason, Stuck};
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
 use crate::domain::task::TaskState;
 use crate::tui::event::{Change, Reply};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
 
 const NOW: i64 = 1_796_040_271_000;
 const MINUTE: i64 = 60_000;
@@ -49,23 +49,14 @@ impl World {
 
     /// Answers everything asked until nothing is.
     fn answer(&mut self, script: &mut Script) {
-        loop {
-            let effects = script.effects();
-            if effects.is_empty() {
-                return;
-            }
-            for effect in effects {
-                let Effect::Ask(request, ask) = effect else { continue };
-                let reply = match *ask {
-                    Ask::List(list) => Reply::List(self.list(&list)),
-                    Ask::Tallies => Reply::Tallies(self.tallies()),
-                    Ask::Quarantine(..) => Reply::Quarantine(Vec::new()),
-                    Ask::Status | Ask::Show(_) => continue,
-                    other => panic!("{other:?}"),
-                };
-                script.event(Event::Reply { request, reply });
-            }
-        }
+        serve(script, |ask| match ask {
+            Ask::List(list) => Some(Reply::List(self.list(&list))),
+            Ask::Tallies => Some(Reply::Tallies(self.tallies())),
+            Ask::Quarantine(..) => Some(Reply::Quarantine(Vec::new())),
+            Ask::Status => Some(Reply::Status(Box::new(status_of(0)))),
+            Ask::Show(_) => None,
+            other => panic!("{other:?}"),
+        });
     }
 
     fn tallies(&self) -> Tallies {
@@ -110,18 +101,15 @@ fn row(n: u32) -> Row {
         since: Timestamp(NOW - i64::from(2_000_000_u32.saturating_sub(n)) / 10 * MINUTE / 1000),
         candidates: 2,
         messages: 5,
-        held: 0,
         interruption,
         goal: Some("collect\x1b[2J evidence".into()),
         priority: i64::from(n % 3),
         deadline: n.is_multiple_of(2).then_some(Timestamp(NOW - MINUTE * 61)),
-        failure: None,
         worker: Some("researcher-a".into()),
-        labels: std::collections::BTreeMap::new(),
-        approval_id: None,
         quarantine: put_aside.then(|| format!("Q-{n}")),
         detail: put_aside.then(|| "required member recipient is missing".into()),
         cursor: n.to_string(),
+        ..blank()
     }
 }
 
@@ -141,9 +129,7 @@ fn selected(script: &Script) -> String {
 
 #[test]
 fn sizes() {
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut world = World::of(30);
         let mut script = script(&mut world, width, height);
         world.keys(&mut script, "jj");
@@ -153,11 +139,7 @@ fn sizes() {
 
 #[test]
 fn depths() {
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut world = World::of(6);
         let mut script = Script::themed(Docket::new(), 80, 24, theme, depth);
         world.answer(&mut script);
@@ -301,17 +283,11 @@ fn order_and_tab_are_asked_for() {
         })
     };
     script.keys("s");
-    assert_eq!(
-        asked(&mut script),
-        Some((crate::coordinator::Scope::Waiting, crate::coordinator::OrderKey::Deadline, false))
-    );
+    assert_eq!(asked(&mut script), Some((Store::Waiting, crate::coordinator::OrderKey::Deadline, false)));
     script.keys("S");
-    assert_eq!(
-        asked(&mut script),
-        Some((crate::coordinator::Scope::Waiting, crate::coordinator::OrderKey::Deadline, true))
-    );
+    assert_eq!(asked(&mut script), Some((Store::Waiting, crate::coordinator::OrderKey::Deadline, true)));
     script.keys("<tab>");
-    let reviewed = crate::coordinator::Scope::Reason(Reason::NeedsReview);
+    let reviewed = Store::Reason(Reason::NeedsReview);
     assert_eq!(asked(&mut script), Some((reviewed, crate::coordinator::OrderKey::Deadline, true)));
     // What was typed before the new rows were there acts on nothing.
     script.keys("<enter>d");
@@ -348,4 +324,152 @@ fn what_cannot_be_read_is_said_and_r_reads_again() {
     script.keys("r");
     World::of(3).answer(&mut script);
     assert_eq!(selected(&script), "T-1000");
+}
+
+/// Answers lists by their scope, everything else with nothing.
+fn by_scope(script: &mut Script, list: fn(Store) -> Vec<Row>) {
+    serve(script, |ask| match ask {
+        Ask::List(request) => Some(Reply::List(Page { rows: list(request.scope), more: false })),
+        Ask::Tallies => Some(Reply::Tallies(Tallies::default())),
+        Ask::Quarantine(..) => Some(Reply::Quarantine(Vec::new())),
+        _ => None,
+    });
+}
+
+fn quiet(n: u32, state: TaskState, approval_id: Option<&str>) -> Row {
+    let approval_id = approval_id.map(str::to_owned);
+    Row {
+        reason: None,
+        stuck: None,
+        interruption: None,
+        quarantine: None,
+        state: Some(state),
+        approval_id,
+        ..row(n)
+    }
+}
+
+/// A filter kept on the tab that so many tabs lead to, and what its list then says.
+fn filtered(tabs: usize, list: fn(Store) -> Vec<Row>) -> Script {
+    let mut script = Script::new(Docket::new(), 80, 24);
+    by_scope(&mut script, list);
+    for key in ["<tab>".repeat(tabs).as_str(), "/T-20", "<enter>"] {
+        script.keys(key);
+        by_scope(&mut script, list);
+    }
+    script
+}
+
+#[test]
+fn a_filter_that_finds_nothing_says_where_it_would_and_enter_goes_there() {
+    let decided = |scope| match scope {
+        Store::Everything | Store::Decided => vec![quiet(1000, TaskState::Succeeded, Some("A-1"))],
+        _ => Vec::new(),
+    };
+    let mut script = filtered(0, decided);
+    let screen = script.screen();
+    assert!(
+        screen.contains("nothing that waits fits the filter; 1 in Decided: enter goes there"),
+        "{screen}"
+    );
+    script.keys("<enter>");
+    by_scope(&mut script, decided);
+    assert!(
+        script.screen().contains("[Decided 0]") && script.screen().contains("/ T-20"),
+        "{}",
+        script.screen()
+    );
+    assert_eq!(selected(&script), "T-1000");
+    let waiting = |scope| if scope == Store::Waiting { vec![row(1003)] } else { Vec::new() };
+    let screen = filtered(1, waiting).screen();
+    assert!(screen.contains("nothing here fits the filter; 1 in All: enter goes there"), "{screen}");
+    let running = |scope| match scope {
+        Store::Everything => vec![quiet(1000, TaskState::Running, None), quiet(1001, TaskState::Ready, None)],
+        _ => Vec::new(),
+    };
+    let screen = filtered(2, running).screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains("2 in no list: add state:ready,running to the filter of All"), "{screen}");
+    let screen = filtered(0, |_| Vec::new()).screen();
+    assert!(screen.contains("nothing that waits fits the filter; no task fits it"), "{screen}");
+}
+
+#[test]
+fn an_empty_list_says_what_it_lists_and_what_it_does_not() {
+    let mut script = Script::new(Docket::new(), 80, 24);
+    let words = [
+        "what was decided is under Decided",
+        "such tasks are listed here until somebody decides",
+        "what remote agents ask is under Input and Auth",
+        "(INPUT_REQUIRED); local questions are under Waiting",
+        "(AUTH_REQUIRED); local questions",
+        "nothing is stuck",
+        "what could not be admitted comes here",
+        "nothing was decided yet",
+    ];
+    for told in words {
+        by_scope(&mut script, |_| Vec::new());
+        let screen = script.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(screen.contains(told), "{told}\n{screen}");
+        script.keys("<tab>");
+    }
+}
+
+#[test]
+fn a_column_with_nothing_in_view_gives_its_room_to_what_is_asked() {
+    let head = |list: fn(Store) -> Vec<Row>, keys: &str| {
+        let mut script = Script::new(Docket::new(), 119, 40);
+        by_scope(&mut script, list);
+        script.keys(keys);
+        by_scope(&mut script, list);
+        script.screen().lines().nth(2).unwrap_or_default().to_owned()
+    };
+    let titles = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let all = head(|_| vec![row(1000)], "");
+    assert_eq!(titles(&all), ["why", "task", "asks", "age↓", "deadline", "prio", "trace", "worker"]);
+    let none =
+        head(|_| vec![Row { deadline: None, priority: 0, worker: None, trace_id: None, ..row(1000) }], "");
+    assert_eq!(titles(&none), ["why", "task", "asks", "age↓"]);
+    assert!(none.find("age").unwrap_or(0) > all.find("age").unwrap_or(0) + 20, "{all}\n{none}");
+    // What the list is ordered by stays.
+    let sorted = head(|_| vec![Row { deadline: None, ..row(1000) }], "s");
+    assert!(titles(&sorted).contains(&"deadline↑".to_owned()), "{sorted}");
+    let gone = head(|_| vec![Row { deadline: None, ..row(1000) }], "");
+    assert_eq!(titles(&gone), ["why", "task", "asks", "age↓", "prio", "trace", "worker"]);
+}
+
+#[test]
+fn what_the_coordinator_says_of_the_way_stands_in_the_header_until_it_says_otherwise() {
+    use crate::coordinator::Link as Way;
+    let mut world = World::of(3);
+    let mut script = script(&mut world, 80, 24);
+    let say = |script: &mut Script, link: &Way| {
+        let mut asked = 0;
+        serve(script, |ask| {
+            let status = matches!(ask, Ask::Status);
+            asked += usize::from(status);
+            status.then(|| {
+                Reply::Status(Box::new(crate::coordinator::Status { link: link.clone(), ..status_of(0) }))
+            })
+        });
+        asked
+    };
+    script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
+    assert!(script.screen().contains("◌ reconnecting"), "{}", script.screen());
+    assert_eq!(say(&mut script, &Way::Offline { data_of: Timestamp(NOW - 30 * MINUTE) }), 1);
+    assert!(script.screen().contains("○ offline, data of 11:34"), "{}", script.screen());
+    assert!(script.app().model().closed().is_some());
+    // It is asked again now and then, and by itself.
+    script.wait(Duration::from_secs(1));
+    assert_eq!(script.app().wake(), Some(Duration::from_secs(1)));
+    assert_eq!(say(&mut script, &Way::Live), 0);
+    script.wait(Duration::from_secs(5));
+    assert_eq!(say(&mut script, &Way::Reconnecting { since: Timestamp(NOW - 3000) }), 1);
+    assert!(script.screen().contains("◌ reconnecting"), "{}", script.screen());
+    // Live is what both say: the feed is not there yet.
+    script.wait(Duration::from_secs(5));
+    assert_eq!(say(&mut script, &Way::Live), 1);
+    assert!(script.screen().contains("◌ reconnecting"), "{}", script.screen());
+    script.event(Event::Feed(Change::Link(Link::Live)));
+    assert_eq!(say(&mut script, &Way::Live), 1);
+    assert!(script.screen().contains("● live") && script.app().model().fresh(), "{}", script.screen());
 }

@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Widget as _};
 
-use super::rows::Columns;
+use super::rows::{Columns, Item};
 use super::{Docket, Tab};
 use crate::domain::text::clip;
 use crate::tui::screens::View;
+use crate::tui::screens::case::stack;
 use crate::tui::theme::Role;
-use crate::tui::widgets::list::Rows as _;
-use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
+use crate::tui::widgets::{ink, moment};
 
 /// From this width on the preview stands to the right.
 const BESIDE: u16 = 120;
@@ -79,7 +79,7 @@ impl Docket {
         if let Some(place) = places.preview {
             self.paint_preview(frame, place, view);
         }
-        let columns = Columns::fit(places.rows.width.saturating_sub(1));
+        let columns = self.columns(places.rows.width.saturating_sub(1));
         let head = Rect {
             x: places.head.x.saturating_add(1),
             width: places.head.width.saturating_sub(1),
@@ -101,9 +101,7 @@ impl Docket {
             None if !waiting.is_empty() => {
                 return status::say(frame, rows, view.theme, &format!("{waiting} reading…"), Role::Muted);
             }
-            None if self.pages.held().is_empty() && self.pages.is_read() && !self.pages.is_new() => {
-                return status::say(frame, rows, view.theme, self.nothing(), Role::Muted);
-            }
+            None if self.is_empty() => return self.paint_nothing(frame, rows, view),
             None => {}
         }
         let now = moment::now(view.model);
@@ -111,6 +109,20 @@ impl Docket {
             self.pages.held().get(row).map(|item| columns.row(item, now, view.theme)).unwrap_or_default()
         });
         self.paint_arrivals(frame, rows, view);
+    }
+
+    /// The columns that have something to show.
+    fn columns(&self, width: u16) -> Columns {
+        let held = self.pages.held();
+        let seen = self.pages.list().window().filter_map(|row| held.get(row));
+        Columns::fit(width, self.order.key, held.iter().map(Item::name), seen)
+    }
+
+    fn paint_nothing(&self, frame: &mut Frame<'_>, rows: Rect, view: &View<'_>) {
+        let indent = Rect { x: rows.x.saturating_add(1), width: rows.width.saturating_sub(2), ..rows };
+        let style = view.theme.style(Role::Muted);
+        let lines = ink::paragraph(&self.nothing(), style, usize::from(indent.width), 4, view.theme);
+        stack(frame, indent, lines);
     }
 
     fn paint_tabs(&self, frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
@@ -179,12 +191,14 @@ impl Docket {
         format!("{}{more} found", held.count())
     }
 
-    fn nothing(&self) -> &'static str {
-        match (self.filter.is_empty(), self.tab) {
-            (false, _) => "nothing here fits the filter",
-            (true, Tab::All) => "nothing waits for a person",
-            (true, Tab::Decided) => "nothing was decided yet",
-            (true, _) => "nothing waits here",
+    /// Why nothing is listed, and where else it may be.
+    fn nothing(&self) -> String {
+        if self.filter.is_empty() {
+            return self.tab.nothing().to_owned();
         }
+        let place = if self.tab == Tab::All { "nothing that waits" } else { "nothing here" };
+        let hint = if self.filter.is_typing() { "enter looks elsewhere" } else { self.elsewhere.words() };
+        let joint = if hint.is_empty() { "" } else { "; " };
+        format!("{place} fits the filter{joint}{hint}")
     }
 }

@@ -67,20 +67,20 @@ fn closed(ctx: &mut Ctx<'_>) -> bool {
 }
 
 /// Asks once more before an entry is delivered again.
-pub(super) struct Readmit {
+pub(in super::super) struct Readmit {
     id: String,
     sent: Option<u64>,
 }
 
 impl Readmit {
-    pub(super) fn new(id: String) -> Readmit {
+    pub(in super::super) fn new(id: String) -> Readmit {
         Readmit { id, sent: None }
     }
 }
 
 impl Layer for Readmit {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Decision, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Confirm, Scope::Global, Scope::Always]
     }
 
     fn popup(&self) -> bool {

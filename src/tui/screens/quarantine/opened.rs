@@ -122,7 +122,7 @@ impl Opened {
 
 impl Layer for Opened {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Quarantine, Scope::List, Scope::Global, Scope::Always]
+        &[Scope::Entry, Scope::List, Scope::Global, Scope::Always]
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {

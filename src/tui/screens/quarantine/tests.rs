@@ -2,69 +2,32 @@
 
 use insta::assert_snapshot;
 
+use super::super::stage::{BYTES, DEPTHS, SIZES, entry, serve};
 use super::*;
 use crate::coordinator::Quarantined;
 use crate::domain::command::Admitted;
-use crate::domain::digest::Digest;
-use crate::domain::envelope::{Named, QuarantineReason};
-use crate::domain::ids::Timestamp;
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
-use crate::tui::theme::Depth;
 use std::time::Duration;
-
-const BYTES: &str = "{\"message_id\":\"M-\u{202e}1\",\"payload\":{\"a\":1,\"a\":2}}\n\u{1b}[2J second line";
-
-fn entry(number: u64) -> Entry {
-    let named = Named {
-        task_id: Some("T-20".into()),
-        sender: Some("researcher\u{200b}-c".into()),
-        ..Named::default()
-    };
-    Entry {
-        id: format!("Q-{number}"),
-        number,
-        reason: QuarantineReason::Malformed,
-        detail: "duplicate-key at byte 59: this object already has a member of that name".into(),
-        named,
-        source: "inbox.jsonl:6".into(),
-        submitted_by: "local-worker".into(),
-        received_at: Timestamp(1_796_040_000_000),
-        last_received_at: Timestamp(1_796_040_100_000),
-        count: number,
-        size: BYTES.len() as u64,
-        bytes_digest: Digest::of_bytes(BYTES.as_bytes()),
-        state: EntryState::Open,
-    }
-}
 
 /// Answers what is asked; returns what would have been written.
 fn answer(script: &mut Script, entries: &[Entry]) -> Vec<Ask> {
     let mut written = Vec::new();
-    loop {
-        let effects = script.effects();
-        if effects.is_empty() {
-            return written;
+    serve(script, |ask| match ask {
+        Ask::Quarantine(after, limit, _) => {
+            let page = entries.iter().filter(|e| e.number > after).take(limit);
+            Some(Reply::Quarantine(page.cloned().collect()))
         }
-        for effect in effects {
-            let Effect::Ask(request, ask) = effect else { continue };
-            let reply = match *ask {
-                Ask::Quarantine(after, limit, _) => {
-                    let page = entries.iter().filter(|e| e.number > after).take(limit);
-                    Reply::Quarantine(page.cloned().collect())
-                }
-                Ask::Entry(id) => {
-                    let entry = entries.iter().find(|e| e.id == id).unwrap().clone();
-                    Reply::Entry(Box::new(Quarantined { entry, bytes: BYTES.as_bytes().into() }))
-                }
-                ask => {
-                    written.push(ask);
-                    continue;
-                }
-            };
-            script.event(Event::Reply { request, reply });
+        Ask::Entry(id) => {
+            let entry = entries.iter().find(|e| e.id == id).unwrap().clone();
+            Some(Reply::Entry(Box::new(Quarantined { entry, bytes: BYTES.as_bytes().into() })))
         }
-    }
+        ask => {
+            written.push(ask);
+            None
+        }
+    });
+    written
 }
 
 fn script(entries: &[Entry], width: u16, height: u16) -> Script {
@@ -77,9 +40,7 @@ fn script(entries: &[Entry], width: u16, height: u16) -> Script {
 #[test]
 fn sizes_and_depths() {
     let entries: Vec<Entry> = (1..=9).map(entry).collect();
-    for (name, width, height) in
-        [("120x40", 120, 40), ("80x24", 80, 24), ("40x12", 40, 12), ("20x5", 20, 5), ("1x1", 1, 1)]
-    {
+    for (name, width, height) in SIZES {
         let mut script = script(&entries, width, height);
         assert_snapshot!(format!("list_{name}"), script.keys("j").screen());
         script.keys("<enter>");
@@ -87,11 +48,7 @@ fn sizes_and_depths() {
         assert_snapshot!(format!("opened_{name}"), script.screen());
         assert!(!script.screen().contains(['\u{202e}', '\u{200b}', '\u{1b}']));
     }
-    for (name, theme, depth) in [
-        ("true_colour", "default-dark", Depth::True),
-        ("16_colours", "ansi16", Depth::Sixteen),
-        ("mono", "mono", Depth::Mono),
-    ] {
+    for (name, theme, depth) in DEPTHS {
         let mut script = Script::themed(Quarantine::new(), 80, 24, theme, depth);
         answer(&mut script, &entries[..2]);
         assert_snapshot!(name, script.styles());

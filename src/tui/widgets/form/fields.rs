@@ -195,16 +195,14 @@ impl Fields {
         }
         for (at, (field, control)) in self.form.fields.iter().zip(&self.controls).enumerate() {
             let mine = focus == Some(at);
+            let mut lines = vec![label(field, mine, width, theme)];
             if let Some(about) = &field.description {
-                sheet.lines(ink::paragraph(about.raw(), theme.style(Role::Muted), width, 4, theme));
+                lines.extend(ink::paragraph(about.raw(), theme.style(Role::Muted), width, 4, theme));
             }
             match control {
-                Control::Text(input) => {
-                    sheet.input(label(field, mine, width, theme), input, mine);
-                }
+                Control::Text(input) => drop(sheet.input(lines, input, mine)),
                 other => {
-                    let lines = std::iter::once(label(field, mine, width, theme));
-                    let lines = lines.chain(options(field, other, mine, width, theme));
+                    lines.extend(options(field, other, mine, width, theme));
                     if mine {
                         sheet.focused(lines)
                     } else {

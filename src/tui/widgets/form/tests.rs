@@ -67,7 +67,7 @@ fn a_sheet_scrolls_as_little_as_shows_the_focus() {
     let line = |n: usize| (0..n).map(|_| Line::raw("x"));
     let field = Field::line("");
     let mut sheet = Sheet::new();
-    sheet.lines(line(10)).input(Line::raw("label"), &field, true).lines(line(10));
+    sheet.lines(line(10)).input([Line::raw("label")], &field, true).lines(line(10));
     assert_eq!(sheet.top(5, Scroll::Focus), 7);
     assert_eq!(sheet.top(30, Scroll::Focus), 0);
     assert_eq!(sheet.paged(6, Scroll::Focus, 1), Scroll::At(9));
