@@ -5,7 +5,9 @@
 
 pub(super) mod checks;
 pub(super) mod columns;
+mod comparing;
 mod header;
+mod marked;
 mod notes;
 mod panes;
 mod sides;
@@ -103,10 +105,9 @@ impl Case {
         if let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) {
             self.sides.settle(&id, set, ctx);
         }
-        // One large content at a time: the pair on the screen goes first.
-        if !self.sides.is_comparing() {
-            self.checks.go_on(&id, &self.sets, ctx);
-        }
+        // One large content at a time, the pair on the screen first; comparing it goes on beside that.
+        let wanted = self.sides.wanted().filter(|_| self.compares());
+        self.checks.read_on(&id, wanted, &self.sets, ctx);
         self.fit(ctx.model);
     }
 
@@ -238,6 +239,9 @@ impl Layer for Case {
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if action == Action::Back {
+            return if self.sides.stop(ctx) { Outcome::Handled } else { Outcome::Ignored };
+        }
         if let Some(movement) = movement(action) {
             match self.compares() {
                 true => self.sides.go(movement),
@@ -271,8 +275,12 @@ impl Layer for Case {
             self.read(first, ctx);
         }
         if let Event::Reply { request, reply } = event {
-            let mine = self.sides.take(*request, reply, &mut self.checks)
-                || self.checks.take(*request, reply)
+            let read = self.checks.took(*request, reply);
+            if let Some(arrival) = read {
+                self.sides.read(arrival, reply);
+            }
+            let mine = read.is_some()
+                || self.sides.take(*request, reply, &mut self.checks)
                 || self.task.take(*request, reply);
             if mine {
                 self.go_on(ctx);

@@ -6,17 +6,18 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use crate::coordinator::{PayloadView, Shown, Submitted};
+use crate::coordinator::{Approval, PayloadView, Shown, Submitted};
 use crate::domain::attention::{Reason, Stuck};
 use crate::domain::command::{self, Command};
 use crate::domain::diff::{Diff, Limits, Lines};
 use crate::domain::digest::Scheme;
 use crate::domain::envelope::parse;
 use crate::domain::ids::TaskId;
+use crate::domain::ledger::Record;
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::effect::{Ask, Effect, Source};
-use crate::tui::event::{Change, Comparison, Event, Reply, Text};
+use crate::tui::event::{Change, Event, Reply, Text};
 use crate::tui::model::Link;
 use crate::tui::testing::Script;
 
@@ -172,22 +173,20 @@ impl Stage {
         Text { view, pretty, raw }
     }
 
-    fn compare(&self, a: u64, b: u64) -> Comparison {
-        let (a, b) = (self.payload(a), self.payload(b));
-        let diff = match (a.bytes.clone(), b.bytes.clone()) {
-            (Some(a), Some(b)) => {
-                Diff::new(a, b, &AtomicBool::new(false), Limits::default()).map_err(|error| error.to_string())
-            }
-            _ => Err("the content of a side is behind a reference and is not here".to_owned()),
-        };
-        Comparison { a, b, diff }
-    }
-
     /// The reply to a question.
     pub(super) fn reply(&mut self, ask: &Ask) -> Reply {
         match ask {
             Ask::Show(_) => Reply::Show(Box::new(self.shown())),
-            Ask::Compare(_, a, b) => Reply::Compare(Arc::new(self.compare(*a, *b))),
+            Ask::Compare(a, b) => {
+                let never = AtomicBool::new(false);
+                let diff = Diff::new(a.0.clone(), b.0.clone(), &never, Limits::default());
+                Reply::Compare(diff.map(Arc::new).map_err(|error| error.to_string()))
+            }
+            Ask::Approvals(_, after, limit) => {
+                let records = self.world.records.iter().filter(|record| record.sequence > *after);
+                let told = |record: &Record| Approval { record: Box::new(record.clone()), bytes: Vec::new() };
+                Reply::Approvals(records.take(*limit).map(told).collect())
+            }
             Ask::Payload(_, arrival) => Reply::Payload(self.payload(*arrival)),
             Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
             Ask::Timeline(_, after, limit) => {

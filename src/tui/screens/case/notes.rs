@@ -51,7 +51,7 @@ impl Case {
         if let Some(why) = self.reading.problem() {
             notes.push((format!("could not be read again: {why}"), Role::Danger));
         }
-        if let Some(why) = &self.sides.problem {
+        if let Some(why) = self.sides.problem() {
             notes.push((
                 format!("the sides could not be compared: {why} (refresh tries again)"),
                 Role::Danger,
@@ -91,9 +91,7 @@ impl Case {
             }
         }
         let two = self.sides.pair.is_some_and(|(a, b)| a != b);
-        if let Some(same) =
-            self.sides.comparison().filter(|_| two).and_then(|found| found.diff.as_ref().ok()).and_then(alike)
-        {
+        if let Some(same) = self.sides.diff().filter(|_| two).as_deref().and_then(alike) {
             notes.push((same, Role::Warning));
         }
         let others =
@@ -160,13 +158,12 @@ impl Case {
 /// Where one reads: `difference 2 of 5  wrap on`.
 fn place(sides: &Sides) -> String {
     let wrap = if sides.rows.wraps() { "wrap on" } else { "wrap off" };
-    match sides.look {
-        Look::Differences => match sides.comparison().map(|found| &found.diff) {
-            Some(Ok(diff)) => format!("{}  {wrap}", sides.rows.place(diff)),
-            _ => wrap.to_owned(),
-        },
-        Look::Whole => format!("whole  {wrap}"),
-        Look::Raw => format!("raw  {wrap}"),
+    match (sides.look, sides.diff()) {
+        (Look::Differences, Some(diff)) => format!("{}  {wrap}", sides.rows.place(&diff)),
+        (Look::Differences, None) => wrap.to_owned(),
+        (Look::Whole, Some(diff)) => format!("whole  {}  {wrap}", sides.rows.place(&diff)),
+        (Look::Whole, None) => format!("whole  {wrap}"),
+        (Look::Raw, _) => format!("raw  {wrap}"),
     }
 }
 

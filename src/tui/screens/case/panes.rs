@@ -9,6 +9,7 @@ use super::super::View;
 use super::Case;
 use super::columns::Column;
 use super::header::Heads;
+use super::marked::Marked;
 use super::sides::{Focus, Look};
 use crate::domain::diff::Side;
 use crate::tui::model::Model;
@@ -256,14 +257,20 @@ impl Case {
         let say = |text: &str, role| {
             ink::paragraph(text, theme.style(role), usize::from(first.body.width), 9, theme)
         };
-        let Some(found) = self.sides.comparison() else {
-            return stack(frame, first.body, say(&format!(" comparing {wait}"), Role::Muted));
-        };
-        let diff = match &found.diff {
-            Ok(diff) => diff,
-            Err(why) => {
+        let diff = match self.sides.compared() {
+            Some(Ok(diff)) => diff,
+            Some(Err(why)) => {
                 let text = format!("no differences to show: {why}. The other views show each side whole.");
                 return stack(frame, first.body, say(&text, Role::Warning));
+            }
+            None if self.sides.is_stopped() => {
+                let text = "the comparison was cancelled: refresh compares again, view shows each side whole";
+                return stack(frame, first.body, say(text, Role::Warning));
+            }
+            None if wait.is_empty() => return stack(frame, first.body, say(" comparing", Role::Muted)),
+            None => {
+                let text = format!(" comparing {wait}  back cancels it");
+                return stack(frame, first.body, say(&text, Role::Muted));
             }
         };
         let blocks = self.sides.rows.view(diff, Names { a: names.0, b: names.1 }, theme);
@@ -278,10 +285,14 @@ impl Case {
         let Some(text) = self.sides.text(side) else {
             return vec![Line::styled(format!(" reading {wait}"), theme.style(Role::Muted))];
         };
-        let lines = if self.sides.look == Look::Whole { &text.pretty } else { &text.raw };
+        let diff = self.sides.diff();
+        let (lines, diff) = match self.sides.look {
+            Look::Whole => (&text.pretty, diff),
+            _ => (&text.raw, None),
+        };
         let pager = if side == Side::A { self.sides.pagers.first() } else { self.sides.pagers.last() };
         match (lines, pager) {
-            (Ok(lines), Some(pager)) => pager.rows(lines, theme),
+            (Ok(lines), Some(pager)) => pager.rows(&Marked { lines, diff: diff.as_deref(), side }, theme),
             (Err(why), _) => ink::paragraph(why, theme.style(Role::Warning), width, 9, theme),
             (Ok(_), None) => Vec::new(),
         }
