@@ -6,6 +6,7 @@
 //! value, strings by content; equal values in different bytes are `Spelling`, never silently equal.
 
 mod align;
+mod cancel;
 mod element;
 mod few;
 mod hash;
@@ -21,12 +22,13 @@ mod tree;
 mod walk;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use cancel::heed;
+pub use cancel::{Cancel, Phase};
 pub use element::Element;
 pub use inline::{Piece, Tag, inline};
 pub use lines::{Lines, Slice};
@@ -68,36 +70,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self { bytes: 64 << 20, containers: 4 << 20, items: 4 << 20, rows: 1 << 20 }
     }
-}
-
-/// What is being done, in this order; the last two by turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Both texts are read, and their subtrees hashed.
-    Parse,
-    /// The hashes of the elements of two arrays, or the names of the members of two objects, are gathered.
-    Gather,
-    /// Two arrays are aligned.
-    Align,
-    /// Both trees are walked and rows written.
-    Walk,
-}
-
-/// Says whether to stop; asked every few thousand tokens, elements or members in every phase.
-pub trait Cancel {
-    /// Whether to stop now.
-    fn is_cancelled(&self, phase: Phase) -> bool;
-}
-
-impl Cancel for AtomicBool {
-    fn is_cancelled(&self, _: Phase) -> bool {
-        self.load(Ordering::Relaxed)
-    }
-}
-
-/// Stops, if it is asked to.
-fn heed(cancel: &dyn Cancel, phase: Phase) -> Result<(), DiffError> {
-    if cancel.is_cancelled(phase) { Err(DiffError::Cancelled) } else { Ok(()) }
 }
 
 /// The limit that was passed.
