@@ -215,6 +215,11 @@ impl Stage {
 
     /// Answers until nothing is asked any more. Returns what else was wanted.
     pub(super) fn serve(&mut self, script: &mut Script) -> Vec<Effect> {
+        self.serve_but(script, |_| false)
+    }
+
+    /// The same, but leaves some questions without an answer, and gives them back too.
+    pub(super) fn serve_but(&mut self, script: &mut Script, withheld: fn(&Ask) -> bool) -> Vec<Effect> {
         let mut others = Vec::new();
         loop {
             let effects = script.effects();
@@ -223,7 +228,7 @@ impl Stage {
             }
             for effect in effects {
                 match effect {
-                    Effect::Ask(request, ask) => {
+                    Effect::Ask(request, ask) if !withheld(&ask) => {
                         let reply = self.reply(&ask);
                         self.log.push(*ask);
                         script.event(Event::Reply { request, reply });

@@ -70,7 +70,7 @@ impl Case {
             return parts;
         };
         let most = if area.height >= 20 { 4 } else { 1 };
-        let notes = u16::try_from(self.notes().len()).unwrap_or(u16::MAX);
+        let notes = u16::try_from(self.notes(model).len()).unwrap_or(u16::MAX);
         parts.notes = take(&mut rest, notes.min(most));
         if set.columns.len() > 2 {
             parts.names = take(&mut rest, 1);
@@ -123,7 +123,7 @@ impl Case {
         if !self.compares() {
             return self.paint_task(frame, &parts, view);
         }
-        let notes = self.note_lines(width, usize::from(parts.notes.height), theme);
+        let notes = self.note_lines(width, usize::from(parts.notes.height), theme, view.model);
         stack(frame, parts.notes, notes);
         self.names(width, theme).render(parts.names, frame.buffer_mut());
         let Some(set) = self.sets.get(self.set) else { return };
@@ -154,6 +154,9 @@ impl Case {
             let (open, close) = if on { ("[", "]") } else { (" ", " ") };
             let style = if on { theme.style(Role::Selected) } else { theme.style(Role::Muted) };
             line.push(Span::styled(format!("{open}{}{close}", column.label), style));
+            if column.upheld == Some(true) {
+                line.push(Span::styled("✓ upheld ", theme.style(Role::Success)));
+            }
             if new {
                 line.push(Span::styled("NEW ", theme.style(Role::Danger)));
             }
@@ -184,7 +187,9 @@ impl Case {
             if focused {
                 title.insert(0, Span::styled("▸", theme.style(Role::Accent)));
             }
-            block = block.title(Line::from(ink::fit(title, room, false)));
+            let mut title = ink::fit(title, room, false);
+            title.push(Span::raw(" "));
+            block = block.title(Line::from(title));
         }
         block.render(pane.frame, frame.buffer_mut());
         if let Some(column) = column {
@@ -283,7 +288,9 @@ impl Case {
     /// The rows in view of one side's text.
     fn whole(&self, side: Side, width: usize, wait: &str, theme: &Theme) -> Vec<Line<'static>> {
         let Some(text) = self.sides.text(side) else {
-            return vec![Line::styled(format!(" reading {wait}"), theme.style(Role::Muted))];
+            let text =
+                if wait.is_empty() { " reading".into() } else { format!(" reading {wait}  back cancels it") };
+            return vec![Line::styled(text, theme.style(Role::Muted))];
         };
         let diff = self.sides.diff();
         let (lines, diff) = match self.sides.look {

@@ -150,6 +150,17 @@ impl Sides {
         own?.as_ref().filter(|(of, _)| *of == arrival).map(|(_, text)| text.as_ref())
     }
 
+    /// Whether the next view is the first one again.
+    pub(super) fn is_last_look(&self) -> bool {
+        self.look == Look::Raw
+    }
+
+    /// Back to the first view; one side alone has no differences to show.
+    pub(super) fn first_look(&mut self) {
+        let alone = self.pair.is_some_and(|(a, b)| a == b);
+        self.look = if alone { Look::Whole } else { Look::Differences };
+    }
+
     /// Keeps the pair within the set and asks for what it needs.
     pub(super) fn settle(&mut self, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) {
         let there = |arrival: u64| set.columns.iter().any(|column| column.arrival() == arrival);
@@ -158,9 +169,7 @@ impl Sides {
             let first = arrivals.next();
             self.pair = first.map(|first| (first, arrivals.next().unwrap_or(first)));
             self.comparing.clear();
-            // Alone it has no differences to show.
-            let alone = self.pair.is_some_and(|(a, b)| a == b);
-            self.look = if alone { Look::Whole } else { Look::Differences };
+            self.first_look();
         }
         let Some(pair) = self.pair else { return };
         self.comparing.settle(pair, ctx);
@@ -205,6 +214,7 @@ impl Sides {
             if let Some(place) = self.texts.get_mut(at) {
                 *place = Some((arrival, text.clone()));
             }
+            self.show_selected();
         } else if let Reply::Failed(why) = reply {
             self.comparing.fail(why.clone());
         }
@@ -275,13 +285,15 @@ impl Sides {
     }
 
     /// Brings the selected difference into view in both whole texts.
-    fn show_selected(&mut self, diff: &Diff) {
-        let Some(row) = self.rows.selected(diff).copied() else { return };
+    fn show_selected(&mut self) {
+        let Some(diff) = self.diff().filter(|_| self.look == Look::Whole) else { return };
+        let row = self.rows.selected(&diff).copied();
+        let Some(row) = row.filter(|row| row.kind != Kind::Equal) else { return };
         for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
             let Some(lines) = self.text(side).and_then(|text| text.pretty.as_ref().ok()) else { continue };
             // Where this side has nothing there, what stands before it says where that is.
             let own = row.span(side).map(|span| lines.line_at(span.start));
-            let near = || self.rows.before(diff, side).map(|span| lines.line_at(span.start));
+            let near = || self.rows.before(&diff, side).map(|span| lines.line_at(span.start));
             let (own, near) = (own, if own.is_none() { near() } else { None });
             let Some(pager) = self.pagers.get_mut(at) else { continue };
             match (own, near) {
@@ -304,6 +316,7 @@ impl Sides {
                     Look::Raw => Look::Differences,
                 };
                 self.pagers.iter_mut().for_each(Pager::restart);
+                self.show_selected();
             }
             Action::ToggleWrap => {
                 self.rows.toggle_wrap();
@@ -341,9 +354,7 @@ impl Sides {
         if !self.rows.step(&diff, forward) {
             ctx.toast(if forward { "no difference after this" } else { "no difference before this" });
         }
-        if self.look == Look::Whole {
-            self.show_selected(&diff);
-        }
+        self.show_selected();
     }
 
     /// Compares the left side with the next one, or the one before, of the others.

@@ -1,0 +1,124 @@
+//! A case that was decided still shows what was judged: which side stands, by whom, when, why, in which record.
+
+use super::*;
+use crate::domain::task::TaskState;
+use crate::tui::effect::Ask;
+
+fn decided(to: TaskState, upheld: &[u64]) -> Stage {
+    let mut stage = Stage::conflicted();
+    let mut decision = stage.world.decision(to);
+    decision.upheld = upheld.to_vec();
+    decision.reason = "the filing, not the press release".into();
+    stage.world.decide(decision).unwrap();
+    stage
+}
+
+/// What every decided case says, whatever became of the task since.
+fn says_everything(screen: &str) {
+    for told in [
+        "decided: ready, upheld B #5, not A #2, by ana at 12:00:00Z, record 1 (A-1)",
+        "reason: the filing, not the press release",
+        " A  not upheld · task_result · 3 deliveries · untrusted",
+        " B  ✓ upheld · task_result · 1 delivery · untrusted",
+        "researcher-a",
+        "claimed 11:59:58Z",
+        "researcher-b",
+        "10-K p. 31",
+        "press release",
+        "✓ verified",
+    ] {
+        assert!(screen.contains(told), "{told}\n{screen}");
+    }
+}
+
+#[test]
+fn both_sides_stay_in_sight_with_what_became_of_them() {
+    for (name, width, height) in [("decided_120x40", 120, 40), ("decided_80x24", 80, 24)] {
+        let mut stage = decided(TaskState::Ready, &[5]);
+        let screen = opened(&mut stage, width, height).screen();
+        says_everything(&screen);
+        assert!(!screen.contains("ARRIVED"), "{screen}");
+        assert_snapshot!(name, screen);
+    }
+}
+
+#[test]
+fn they_do_so_also_when_nothing_can_be_superseded_any_more() {
+    let mut stage = decided(TaskState::Ready, &[5]);
+    stage.world.claim("researcher-a").unwrap();
+    assert!(stage.world.task().judged.is_none());
+    let mut script = opened(&mut stage, 120, 40);
+    says_everything(&script.screen());
+    // The task as it is now is one key further than the last view, and back.
+    press(&mut stage, &mut script, "vvv");
+    let screen = script.screen();
+    assert!(screen.contains("running since") && screen.contains("researcher-a"), "{screen}");
+    assert!(screen.contains("last decision: ready by") && screen.contains("upheld #5"), "{screen}");
+    press(&mut stage, &mut script, "v");
+    says_everything(&script.screen());
+    press(&mut stage, &mut script, "d");
+    assert!(!script.screen().contains("Decide T"), "{}", script.screen());
+}
+
+#[test]
+fn why_it_waits_now_goes_before_what_was_decided_then() {
+    let mut stage = decided(TaskState::Ready, &[5]);
+    stage.world.claim("researcher-a").unwrap();
+    stage.stuck = Some(Stuck::LeaseExpired);
+    let mut script = opened(&mut stage, 80, 24);
+    let screen = script.screen();
+    assert!(screen.contains("safe to do:") && screen.contains("v judged sides"), "{screen}");
+    assert!(screen.contains("at 12:00:00Z"), "{screen}");
+    press(&mut stage, &mut script, "v");
+    says_everything(&script.screen());
+}
+
+#[test]
+fn a_cancelled_task_has_no_side_that_stands() {
+    let mut stage = decided(TaskState::Canceled, &[]);
+    let screen = opened(&mut stage, 120, 40).screen();
+    assert!(screen.contains("decided: canceled, no side upheld, by ana"), "{screen}");
+    assert_eq!(screen.matches("not upheld ·").count(), 2, "{screen}");
+}
+
+#[test]
+fn a_decision_made_while_one_reads_marks_the_sides_that_are_on_the_screen() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    assert!(!script.screen().contains("upheld"), "{}", script.screen());
+    stage.world = decided(TaskState::Ready, &[5]).world;
+    script.event(news());
+    stage.serve(&mut script);
+    says_everything(&script.screen());
+    // A new contradiction is judged anew: nothing is marked any more, nothing is chosen.
+    stage.world.claim("researcher-a").unwrap();
+    stage.say(
+        "task_result",
+        "M-7",
+        "R-7:T:attempt-1",
+        facts(2, "third"),
+        json!({"sender": "researcher-c", "lease_version": 2}),
+    );
+    script.event(news());
+    stage.serve(&mut script);
+    let screen = script.screen();
+    assert!(screen.contains("needs review") && !screen.contains("✓ upheld"), "{screen}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_and_the_rest_is_shown() {
+    let mut stage = decided(TaskState::Ready, &[5]);
+    stage.world.claim("researcher-a").unwrap();
+    let mut script = Script::new(Case::new("T".into()), 120, 40);
+    script.event(live());
+    let asked = stage.serve_but(&mut script, |ask| matches!(ask, Ask::Approvals(..)));
+    let [Effect::Ask(request, _)] = asked.as_slice() else { panic!("{asked:?}") };
+    let reply = crate::tui::event::Reply::Failed("the way there was lost".into());
+    script.event(Event::Reply { request: *request, reply });
+    stage.serve(&mut script);
+    let screen = script.screen();
+    assert!(screen.contains("could not be read whole: the way there was lost"), "{screen}");
+    assert!(screen.contains("✓ upheld") && screen.contains("by ana, record 1"), "{screen}");
+    press(&mut stage, &mut script, "r");
+    says_everything(&script.screen());
+}
