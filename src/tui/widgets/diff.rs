@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::ink;
 use super::list::Move;
-use crate::domain::diff::{Diff, Kind, Row, Side, Span as Bytes};
+use crate::domain::diff::{Diff, Kind, Row, Side};
 use crate::tui::theme::{Role, Theme};
 
 /// How much is seen of the two sides.
@@ -83,10 +83,17 @@ impl Rows {
         diff.row(self.selected)
     }
 
-    /// The value nearest before the selected row that one side has; only so far as it is cheap.
-    pub fn before(&self, diff: &Diff, side: Side) -> Option<Bytes> {
+    /// The byte of one side's text nearest before the selected row; only so far as it is cheap.
+    pub fn before(&self, diff: &Diff, side: Side) -> Option<u32> {
         let rows = (0..self.selected).rev().take(REACH).filter_map(|at| diff.row(at));
-        rows.filter_map(|row| row.span(side)).next()
+        let spans = rows.filter_map(|row| Some((row, row.span(side)?)));
+        // A fold of members stands at the beginning of what they are in, all else where it ends.
+        let mut near =
+            spans.map(|(row, span)| match row.kind == Kind::Equal && diff.fold_start(row).is_none() {
+                true => span.start,
+                false => span.end.saturating_sub(1),
+            });
+        near.next()
     }
 
     /// Selects a row and brings it into view.

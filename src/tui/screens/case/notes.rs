@@ -112,10 +112,10 @@ impl Case {
         notes
     }
 
-    /// `decided: ready, upheld A #2, not B #5, by ann at 12:04:31Z, record 3 (A-3)`.
+    /// `decided in record 3: ready, upheld A #2, not B #5, by ann, 12:04:31Z (A-3)`.
     fn told_decision(&self, last: &Decided, model: &Model) -> String {
         let at = self.judged.record().map(|record| moment(record.decided_at, Told::Utc, model));
-        let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let at = at.map(|at| format!(", {at}")).unwrap_or_default();
         let (what, by, id) = (last.decision, &last.principal.subject, &last.approval_id);
         let columns = || self.sets.iter().flat_map(|set| &set.columns);
         let named = |wanted: bool| -> Vec<String> {
@@ -129,7 +129,8 @@ impl Case {
             (false, true) => format!(", upheld {upheld}"),
             (false, false) => format!(", upheld {upheld}, not {not}"),
         };
-        format!("decided: {what}{sides}, by {by}{at}, record {} ({id})", last.sequence)
+        let word = if last.supersedes.is_some() { "corrected" } else { "decided" };
+        format!("{word} in record {}: {what}{sides}, by {by}{at} ({id})", last.sequence)
     }
 
     fn told_news(&self, news: &[u64]) -> String {

@@ -132,7 +132,7 @@ impl Sides {
         if self.look == Look::Differences {
             return self.comparing.stop(self.pair, ctx);
         }
-        if !self.reading.is_some_and(|waiting| !waiting.mark(ctx.model.now.run).is_empty()) {
+        if self.reading.is_none_or(|waiting| waiting.mark(ctx.model.now.run).is_empty()) {
             return false;
         }
         for (request, _) in self.asked_texts.iter_mut().filter_map(Option::take) {
@@ -293,7 +293,7 @@ impl Sides {
             let Some(lines) = self.text(side).and_then(|text| text.pretty.as_ref().ok()) else { continue };
             // Where this side has nothing there, what stands before it says where that is.
             let own = row.span(side).map(|span| lines.line_at(span.start));
-            let near = || self.rows.before(&diff, side).map(|span| lines.line_at(span.start));
+            let near = || self.rows.before(&diff, side).map(|byte| lines.line_at(byte));
             let (own, near) = (own, if own.is_none() { near() } else { None });
             let Some(pager) = self.pagers.get_mut(at) else { continue };
             match (own, near) {

@@ -16,7 +16,7 @@ fn decided(to: TaskState, upheld: &[u64]) -> Stage {
 /// What every decided case says, whatever became of the task since.
 fn says_everything(screen: &str) {
     for told in [
-        "decided: ready, upheld B #5, not A #2, by ana at 12:00:00Z, record 1 (A-1)",
+        "decided in record 1: ready, upheld B #5, not A #2, by ana, 12:00:00Z (A-1)",
         "reason: the filing, not the press release",
         " A  not upheld · task_result · 3 deliveries · untrusted",
         " B  ✓ upheld · task_result · 1 delivery · untrusted",
@@ -61,6 +61,24 @@ fn they_do_so_also_when_nothing_can_be_superseded_any_more() {
 }
 
 #[test]
+fn a_correction_says_so_and_marks_what_stands_now() {
+    let mut stage = decided(TaskState::Ready, &[2]);
+    let mut script = opened(&mut stage, 80, 24);
+    assert!(script.screen().contains("upheld A #2, not B #5"), "{}", script.screen());
+    let mut decision = stage.world.decision(TaskState::Ready);
+    decision.upheld = vec![5];
+    decision.supersedes = Some("A-1".into());
+    decision.approval_id = "A-2".into();
+    decision.reason = "misread".into();
+    stage.world.decide(decision).unwrap();
+    script.event(news());
+    stage.serve(&mut script);
+    let screen = script.screen();
+    assert!(screen.contains("corrected in record 2: ready, upheld B #5, not A #2"), "{screen}");
+    assert!(screen.contains(" B  ✓ upheld ·") && screen.contains("reason: misread"), "{screen}");
+}
+
+#[test]
 fn why_it_waits_now_goes_before_what_was_decided_then() {
     let mut stage = decided(TaskState::Ready, &[5]);
     stage.world.claim("researcher-a").unwrap();
@@ -77,7 +95,7 @@ fn why_it_waits_now_goes_before_what_was_decided_then() {
 fn a_cancelled_task_has_no_side_that_stands() {
     let mut stage = decided(TaskState::Canceled, &[]);
     let screen = opened(&mut stage, 120, 40).screen();
-    assert!(screen.contains("decided: canceled, no side upheld, by ana"), "{screen}");
+    assert!(screen.contains("decided in record 1: canceled, no side upheld, by ana"), "{screen}");
     assert_eq!(screen.matches("not upheld ·").count(), 2, "{screen}");
 }
 
@@ -118,7 +136,7 @@ fn what_cannot_be_read_is_said_and_the_rest_is_shown() {
     stage.serve(&mut script);
     let screen = script.screen();
     assert!(screen.contains("could not be read whole: the way there was lost"), "{screen}");
-    assert!(screen.contains("✓ upheld") && screen.contains("by ana, record 1"), "{screen}");
+    assert!(screen.contains("✓ upheld") && screen.contains("decided in record 1"), "{screen}");
     press(&mut stage, &mut script, "r");
     says_everything(&script.screen());
 }
