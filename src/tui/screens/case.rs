@@ -311,7 +311,7 @@ impl Layer for Case {
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         if action == Action::Back {
-            return if self.sides.stop(ctx) { Outcome::Handled } else { Outcome::Ignored };
+            return if self.compares() && self.sides.stop(ctx) { Outcome::Handled } else { Outcome::Ignored };
         }
         if let Some(movement) = movement(action) {
             match self.compares() {
