@@ -9,7 +9,7 @@ use super::element::{self, Namings};
 use super::scan::Span;
 use super::tree::{Child, Tree};
 use super::{
-    Cancel, DiffError, Kind, Limit, Limits, Phase, Row, Side, Spellings, align, heed, kin, number, text,
+    Cancel, DiffError, Kind, Limit, Limits, Phase, Row, Side, Spellings, align, hash, heed, kin, number, text,
 };
 
 /// One step of a pointer on one side.
@@ -269,8 +269,11 @@ impl Walk<'_, '_> {
 
     /// For each member of A, the index of B's member with the same name.
     fn matches(&mut self, a: Child, rights: &[Child]) -> Result<Vec<Option<u32>>, DiffError> {
-        let mut sorted: Vec<(std::borrow::Cow<'_, [u8]>, u32)> = Vec::new();
         let (in_a, in_b) = (self.a, self.b);
+        // By hash, so that names are read only where hashes are equal; names made to collide are told apart.
+        let mut sorted: Vec<(u64, u32)> = Vec::new();
+        let name_at =
+            |index: u32| rights.get(index as usize).map(|&right| in_b.name(right)).unwrap_or_default();
         let mut out = Vec::with_capacity(in_a.count(a));
         for (place, left) in in_a.children(a).enumerate() {
             self.tick(Phase::Gather)?;
@@ -281,11 +284,17 @@ impl Walk<'_, '_> {
                 continue;
             }
             if sorted.is_empty() {
-                sorted.extend(rights.iter().map(|&right| in_b.name(right)).zip(0u32..));
-                sorted.sort_unstable();
+                sorted.extend(rights.iter().map(|&right| hash::name(&in_b.name(right))).zip(0u32..));
+                let order = |a: &(u64, u32), b: &(u64, u32)| {
+                    a.0.cmp(&b.0).then_with(|| name_at(a.1).cmp(&name_at(b.1)))
+                };
+                sorted.sort_unstable_by(order);
             }
             let name = in_a.name(left);
-            let found = sorted.binary_search_by(|(other, _)| other.cmp(&name)).ok();
+            let hash = hash::name(&name);
+            let found = sorted
+                .binary_search_by(|(other, at)| other.cmp(&hash).then_with(|| name_at(*at).cmp(&name)))
+                .ok();
             out.push(found.and_then(|index| sorted.get(index)).map(|&(_, index)| index));
         }
         Ok(out)

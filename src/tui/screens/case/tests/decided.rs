@@ -140,3 +140,20 @@ fn what_cannot_be_read_is_said_and_the_rest_is_shown() {
     press(&mut stage, &mut script, "r");
     says_everything(&script.screen());
 }
+
+#[test]
+fn nothing_that_was_written_into_a_decision_reaches_the_screen_as_it_is_at_any_size() {
+    let mut stage = Stage::conflicted();
+    let mut decision = stage.world.decision(TaskState::Ready);
+    decision.upheld = vec![5];
+    decision.reason = format!("because {HOSTILE} of it");
+    stage.world.decide(decision).unwrap();
+    stage.world.claim("researcher-a").unwrap();
+    for (width, height) in [(120, 40), (80, 24), (40, 12), (20, 5), (1, 1)] {
+        let mut script = opened(&mut stage, width, height);
+        for keys in ["", "v", "n", "v", "v", "e", "<esc>", "v", "]", "s"] {
+            press(&mut stage, &mut script, keys);
+            assert!(is_clean(&script), "{keys} {width}\n{}", script.screen());
+        }
+    }
+}
