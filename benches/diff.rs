@@ -1,7 +1,9 @@
 //! Times the diff of two large result payloads against parsing both into `serde_json::Value`s, in one run.
 //!
 //! `cargo bench --bench diff [-- --quick]`. Each case runs in a process of its own, so that its peak memory is
-//! its own. "model" is what a diff on values has to do before it starts: parse both texts and clone both.
+//! its own. "model" is what a diff on values has to do before it starts: parse both texts and clone both; the
+//! ratio is CPU time over that of the model on the same texts. "members" are two objects of 600,000 members,
+//! "reordered" the same with B's members in the opposite order.
 
 #![expect(clippy::print_stdout, reason = "a bench reports on standard output")]
 #![expect(clippy::unwrap_used, reason = "a bench may stop at once")]
@@ -18,6 +20,9 @@ use tribunal::domain::diff::{Diff, Limits, Lines, Side};
 /// Results in a payload of 50 MB.
 const RESULTS: usize = 127_000;
 
+/// Members of the objects.
+const MEMBERS: usize = 600_000;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [case, megabytes, rounds] = args.as_slice()
@@ -26,22 +31,39 @@ fn main() {
         return run(case, megabytes, rounds);
     }
     let quick = args.iter().any(|arg| arg == "--quick");
+    let rounds = if quick { "2" } else { "5" };
     println!(
-        "{:<16} {:>9} {:>10} {:>10} {:>7} {:>9} {:>12}",
-        "case", "CPU", "wall", "rows", "diffs", "peak RSS", "over texts"
+        "{:<18} {:>7} {:>9} {:>9} {:>6} {:>8} {:>7} {:>8} {:>10}",
+        "case", "texts", "CPU ms", "wall ms", "ratio", "rows", "diffs", "peak MB", "over texts"
     );
-    for megabytes in if quick { vec![10] } else { vec![10, 50] } {
-        for case in ["parse", "model", "same", "shift", "reformatted", "lines"] {
-            let rounds = if quick { "2" } else { "5" };
-            let exe = std::env::current_exe().unwrap();
-            let status = Command::new(exe).args([case, &megabytes.to_string(), rounds]).status().unwrap();
-            assert!(status.success(), "{case} failed");
+    let results = ["model", "parse", "same", "shift", "reformatted", "lines"];
+    let objects = ["members-model", "members", "reordered"];
+    let sizes: &[&str] = if quick { &["10"] } else { &["10", "50"] };
+    let runs = sizes.iter().flat_map(|size| results.map(|case| (case, *size)));
+    let mut model = f64::NAN;
+    for (case, size) in runs.chain(objects.map(|case| (case, "0"))) {
+        let exe = std::env::current_exe().unwrap();
+        let told = Command::new(exe).args([case, size, rounds]).output().unwrap();
+        assert!(told.status.success(), "{case} failed");
+        let told = String::from_utf8(told.stdout).unwrap();
+        let figures: Vec<f64> = told.split_whitespace().map(|figure| figure.parse().unwrap()).collect();
+        let [texts, cpu, wall, rows, diffs, peak, over]: [f64; 7] = figures.try_into().unwrap();
+        if case.ends_with("model") {
+            model = cpu;
         }
+        let name = if size == "0" { case.to_owned() } else { format!("{case} {size} MB") };
+        println!(
+            "{name:<18} {texts:>7.1} {cpu:>9.1} {wall:>9.1} {:>6.2} {rows:>8} {diffs:>7} {peak:>8} {over:>10}",
+            cpu / model
+        );
     }
 }
 
 fn run(case: &str, megabytes: usize, rounds: usize) {
-    let (a, b) = payloads(RESULTS * megabytes / 50, case == "shift", case == "reformatted");
+    let (a, b) = match case {
+        "members-model" | "members" | "reordered" => objects(case == "reordered"),
+        _ => payloads(RESULTS * megabytes / 50, case == "shift", case == "reformatted"),
+    };
     let texts = a.len() + b.len();
     // The peak counts from here, not from the making of the texts.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
@@ -51,10 +73,10 @@ fn run(case: &str, megabytes: usize, rounds: usize) {
     for _ in 0..rounds {
         let start = (Instant::now(), cpu());
         match case {
-            "parse" | "model" => {
+            "parse" | "model" | "members-model" => {
                 let parse = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).unwrap();
                 let values = (parse(&a), parse(&b));
-                let copies = (case == "model").then(|| values.clone());
+                let copies = (case != "parse").then(|| values.clone());
                 best = best.min(since(start));
                 black_box((values, copies));
             }
@@ -75,7 +97,8 @@ fn run(case: &str, megabytes: usize, rounds: usize) {
     }
     let peak = memory("VmHWM:");
     println!(
-        "{case:<11} {megabytes:>2}MB {:>7.1} ms {:>7.1} ms {:>10} {:>7} {:>6} MB {:>9} MB",
+        "{} {} {} {} {} {} {}",
+        texts as f64 / 1e6,
         best.0.as_secs_f64() * 1e3,
         best.1.as_secs_f64() * 1e3,
         note.0,
@@ -83,7 +106,26 @@ fn run(case: &str, megabytes: usize, rounds: usize) {
         peak / 1024,
         (peak.saturating_sub(before)) / 1024,
     );
-    black_box(texts);
+}
+
+/// Two objects of which 200 members differ; with `turned` B names its members in the opposite order.
+fn objects(turned: bool) -> (Arc<[u8]>, Arc<[u8]>) {
+    let text = |other: bool| {
+        let member = |n: usize| {
+            let changed = other && n.is_multiple_of(MEMBERS / 200);
+            format!(
+                r#""member-{:08x}":{}"#,
+                n.wrapping_mul(0x9e37_79b1) as u32,
+                if changed { n + 1 } else { n }
+            )
+        };
+        let members: Vec<String> = match other && turned {
+            true => (0..MEMBERS).rev().map(member).collect(),
+            false => (0..MEMBERS).map(member).collect(),
+        };
+        Arc::from(format!("{{{}}}", members.join(",")).into_bytes())
+    };
+    (text(false), text(true))
 }
 
 /// Two payloads: 200 scores changed, one key added, one removed; with `shift` one more element in front.

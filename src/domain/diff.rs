@@ -6,6 +6,8 @@
 //! value, strings by content; equal values in different bytes are `Spelling`, never silently equal.
 
 mod align;
+mod cancel;
+mod element;
 mod few;
 mod hash;
 mod inline;
@@ -20,12 +22,14 @@ mod tree;
 mod walk;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use cancel::heed;
+pub use cancel::{Cancel, Phase};
+pub use element::Element;
 pub use inline::{Piece, Tag, inline};
 pub use lines::{Lines, Slice};
 pub use scan::{MAX_DEPTH, Span};
@@ -40,6 +44,13 @@ pub enum Side {
     A,
     /// The second text.
     B,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        if self == Side::A { Side::B } else { Side::A }
+    }
 }
 
 /// What a diff may cost before it is refused.
@@ -140,6 +151,13 @@ pub struct Row {
     /// How many equal members or elements are folded; 0 for a difference.
     pub fold: u32,
     path: u32,
+}
+
+impl Row {
+    /// The value's place in one text; `None` where it is missing.
+    pub fn span(&self, side: Side) -> Option<Span> {
+        if side == Side::A { self.a } else { self.b }
+    }
 }
 
 /// How many rows of each kind of difference there are.
@@ -251,19 +269,29 @@ pub struct Diff {
     b: Arc<[u8]>,
     rows: Vec<Row>,
     paths: Vec<Path>,
+    namings: element::Namings,
     differences: Vec<u32>,
+    /// The differences that have a value in A, and those that have one in B, by where it stands.
+    places: [Vec<u32>; 2],
     spellings: Spellings,
 }
 
 impl Diff {
     /// Compares two texts. Runs for up to a second on tens of megabytes: call it from a worker thread, and set
     /// `cancel` from elsewhere to stop it.
-    pub fn new(a: Arc<[u8]>, b: Arc<[u8]>, cancel: &AtomicBool, limits: Limits) -> Result<Self, DiffError> {
+    pub fn new(a: Arc<[u8]>, b: Arc<[u8]>, cancel: &dyn Cancel, limits: Limits) -> Result<Self, DiffError> {
         let found = walk::compare(&a, &b, cancel, limits)?;
         let numbered = (0u32..).zip(&found.rows).filter(|(_, row)| row.kind != Kind::Equal);
-        let differences = numbered.map(|(at, _)| at).collect();
-        let (rows, paths, spellings) = (found.rows, found.paths, found.spellings);
-        Ok(Self { a, b, rows, paths, differences, spellings })
+        let differences: Vec<u32> = numbered.map(|(at, _)| at).collect();
+        let walk::Found { rows, paths, namings, spellings } = found;
+        let places = [Side::A, Side::B].map(|side| {
+            let start =
+                |at: &u32| rows.get(*at as usize).and_then(|row| row.span(side)).map(|span| span.start);
+            let mut places: Vec<u32> = differences.iter().copied().filter(|at| start(at).is_some()).collect();
+            places.sort_by_key(start);
+            places
+        });
+        Ok(Self { a, b, rows, paths, namings, differences, places, spellings })
     }
 
     /// All rows, in the order of side A, added values where they belong.
@@ -279,6 +307,16 @@ impl Diff {
     /// Indices of the rows that are differences, ascending: "2 of 5" is the second of these.
     pub fn differences(&self) -> &[u32] {
         &self.differences
+    }
+
+    /// The first difference of which some byte stands within `span` of one text.
+    pub fn difference_in(&self, side: Side, span: Span) -> Option<&Row> {
+        let places = if side == Side::A { self.places.first() } else { self.places.last() }?;
+        let place = |at: &u32| self.row(*at as usize).and_then(|row| row.span(side));
+        // They do not overlap, so their ends ascend as their starts do.
+        let next = places.partition_point(|at| place(at).is_some_and(|own| own.end <= span.start));
+        let at = places.get(next).filter(|at| place(at).is_some_and(|own| own.start < span.end))?;
+        self.row(*at as usize)
     }
 
     /// How many differences of each kind there are.
@@ -328,27 +366,44 @@ impl Diff {
     /// For a fold in an array, the index of its first element in A and in B.
     pub fn fold_start(&self, row: &Row) -> Option<(u32, u32)> {
         match self.paths.get(row.path as usize) {
-            Some(Path { a: Step::Index(a), b: Step::Index(b), .. }) if row.kind == Kind::Equal => {
+            Some(Path { a: Step::Index { at: a, .. }, b: Step::Index { at: b, .. }, .. })
+                if row.kind == Kind::Equal =>
+            {
                 Some((*a, *b))
             }
             _ => None,
         }
     }
 
-    fn climb(&self, row: &Row, side: Side) -> Option<String> {
-        let mut steps = Vec::with_capacity(usize::from(row.depth) + 1);
-        let mut path = self.paths.get(row.path as usize)?;
-        if row.kind == Kind::Equal {
-            path = self.paths.get(path.parent as usize)?;
+    /// The path a row stands at; a fold stands at the container it is in.
+    fn first_step(&self, row: &Row) -> Option<u32> {
+        match row.kind {
+            Kind::Equal => self.paths.get(row.path as usize).map(|path| path.parent),
+            _ => Some(row.path),
         }
+    }
+
+    fn climb(&self, row: &Row, side: Side) -> Option<String> {
+        self.pointer_to(self.first_step(row)?, side)
+    }
+
+    /// The pointer of a path on one side; `None` where it is not there.
+    fn pointer_to(&self, path: u32, side: Side) -> Option<String> {
+        let mut steps = Vec::new();
+        let mut path = self.paths.get(path as usize)?;
         loop {
-            match if side == Side::A { path.a } else { path.b } {
+            match path.step(side) {
                 Step::Root => break,
                 Step::Missing => return None,
                 step => steps.push(step),
             }
             path = self.paths.get(path.parent as usize)?;
         }
+        Some(self.written(&steps, side))
+    }
+
+    /// Steps, innermost first, as a pointer.
+    fn written(&self, steps: &[Step], side: Side) -> String {
         let mut pointer = String::new();
         for step in steps.iter().rev() {
             match step {
@@ -356,11 +411,11 @@ impl Diff {
                     let name = text::unescape(key.of(self.source(side)));
                     text::push_step(&mut pointer, &String::from_utf8_lossy(&name));
                 }
-                Step::Index(index) => text::push_step(&mut pointer, &index.to_string()),
+                Step::Index { at, .. } => text::push_step(&mut pointer, &at.to_string()),
                 Step::Root | Step::Missing => {}
             }
         }
-        Some(pointer)
+        pointer
     }
 
     /// One side's whole text.
@@ -373,8 +428,7 @@ impl Diff {
 
     /// The row's value on one side, byte for byte.
     pub fn value(&self, row: &Row, side: Side) -> Option<&[u8]> {
-        let span = if side == Side::A { row.a } else { row.b };
-        span.map(|span| span.of(self.source(side)))
+        row.span(side).map(|span| span.of(self.source(side)))
     }
 
     /// The row's value on one side on one line, at most `limit` characters of its JSON text.

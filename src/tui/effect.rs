@@ -1,5 +1,7 @@
 //! What the screens want done: I/O as data, run by `runtime` and by the loop, never by a screen.
 
+use std::sync::Arc;
+
 use crate::coordinator::ListRequest;
 use crate::domain::decision::Decision;
 use crate::domain::ids::TaskId;
@@ -34,8 +36,8 @@ pub enum Ask {
     Submissions(TaskId, u64, usize),
     /// The payload of one submission.
     Payload(TaskId, u64),
-    /// Two submissions, their payloads verified again and compared.
-    Compare(TaskId, u64, u64),
+    /// Two payloads that were read, compared.
+    Compare(Content, Content),
     /// The text of one submission, to be read line by line.
     Text(TaskId, u64, Source),
     /// The exact stored envelope of one submission.
@@ -56,6 +58,17 @@ pub enum Ask {
     Readmit(String),
     /// Drop an entry, with a reason.
     Drop(String, String),
+}
+
+/// The bytes of a payload that was read.
+#[derive(Clone, PartialEq)]
+pub struct Content(pub Arc<[u8]>);
+
+impl std::fmt::Debug for Content {
+    /// Payloads are not ours and may be huge: only the size is shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Content({} bytes)", self.0.len())
+    }
 }
 
 /// Which text of a submission.

@@ -112,8 +112,8 @@ pub enum Reply {
     Submissions(Vec<Submitted>),
     /// A payload.
     Payload(PayloadView),
-    /// Two payloads and their differences.
-    Compare(Arc<Comparison>),
+    /// The differences of two payloads, or why there are none to show.
+    Compare(Result<Arc<Diff>, String>),
     /// A text, ready to be read line by line.
     Text(Arc<Text>),
     /// A stored envelope.
@@ -138,17 +138,6 @@ pub enum Reply {
     Refused(Box<Refusal>),
     /// It could not be done; a sentence fragment without anybody else's text unrevealed.
     Failed(String),
-}
-
-/// Two sides, side by side.
-#[derive(Debug)]
-pub struct Comparison {
-    /// The payload of the first.
-    pub a: PayloadView,
-    /// The payload of the second.
-    pub b: PayloadView,
-    /// Their differences, or why there are none to show.
-    pub diff: Result<Diff, String>,
 }
 
 /// One text, ready to be read line by line.

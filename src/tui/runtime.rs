@@ -1,6 +1,8 @@
 //! Runs what the screens asked for, away from the loop, and brings the answers back as events.
 
 mod asking;
+#[cfg(test)]
+mod tests;
 
 pub(super) use asking::answer;
 
@@ -17,27 +19,20 @@ use crate::tui::event::{Event, Reply};
 /// Answers that may wait to be taken; who answers faster than the loop takes waits.
 const QUEUE: usize = 256;
 
-/// The work under way.
+/// Runs what was asked for, and follows what happens.
 pub struct Runtime {
     coordinator: Arc<dyn Coordinator>,
-    events: Sender<Event>,
-    running: HashMap<u64, AbortHandle>,
+    jobs: Jobs,
     feed: Option<JoinHandle<()>>,
 }
 
-impl Runtime {
-    /// A runtime with nothing to do, and where its answers come out. Must be made inside tokio.
-    pub fn new(coordinator: Arc<dyn Coordinator>) -> (Runtime, Receiver<Event>) {
-        let (events, answers) = mpsc::channel(QUEUE);
-        (Runtime { coordinator, events, running: HashMap::new(), feed: None }, answers)
-    }
+/// The work under way, by the number of the request that it answers.
+struct Jobs {
+    events: Sender<Event>,
+    running: HashMap<u64, AbortHandle>,
+}
 
-    /// Follows the coordinator's changes from now on, until this is dropped.
-    pub fn follow(&mut self) {
-        let (coordinator, events) = (self.coordinator.clone(), self.events.clone());
-        self.feed = Some(tokio::spawn(asking::follow(coordinator, events)));
-    }
-
+impl Jobs {
     /// Starts the work that answers `request`. A panic in it answers nothing and ends the program.
     fn start(&mut self, request: u64, work: impl Future<Output = Reply> + Send + 'static) {
         let events = self.events.clone();
@@ -50,18 +45,43 @@ impl Runtime {
         self.running.insert(request, task.abort_handle());
     }
 
+    /// Ends the work that answers `request`, if it is not done.
+    fn cancel(&mut self, request: u64) {
+        if let Some(running) = self.running.remove(&request) {
+            running.abort();
+        }
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.running.values().for_each(AbortHandle::abort);
+    }
+}
+
+impl Runtime {
+    /// A runtime with nothing to do, and where its answers come out. Must be made inside tokio.
+    pub fn new(coordinator: Arc<dyn Coordinator>) -> (Runtime, Receiver<Event>) {
+        let (events, answers) = mpsc::channel(QUEUE);
+        (Runtime { coordinator, jobs: Jobs { events, running: HashMap::new() }, feed: None }, answers)
+    }
+
+    /// Follows the coordinator's changes from now on, until this is dropped.
+    pub fn follow(&mut self) {
+        let (coordinator, events) = (self.coordinator.clone(), self.jobs.events.clone());
+        self.feed = Some(tokio::spawn(asking::follow(coordinator, events)));
+    }
+
     /// Carries out an effect that needs no terminal; gives back one that does.
     pub fn carry_out(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Cancel(request) => {
-                if let Some(running) = self.running.remove(&request) {
-                    running.abort();
-                }
+                self.jobs.cancel(request);
                 None
             }
             Effect::Ask(request, ask) => {
                 let coordinator = self.coordinator.clone();
-                self.start(request, asking::answer(coordinator, *ask));
+                self.jobs.start(request, asking::answer(coordinator, *ask));
                 None
             }
             Effect::Quit | Effect::Copy(_) | Effect::Redraw => Some(effect),
@@ -71,9 +91,6 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        for running in self.running.values() {
-            running.abort();
-        }
         if let Some(feed) = &self.feed {
             feed.abort();
         }

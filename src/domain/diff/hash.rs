@@ -16,6 +16,11 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// Hashes the content of a member's name.
+pub(crate) fn name(content: &[u8]) -> u64 {
+    bytes(STRING, content)
+}
+
 /// Hashes bytes, eight at a time.
 pub(crate) fn bytes(seed: u64, text: &[u8]) -> u64 {
     let (words, rest) = text.as_chunks::<8>();

@@ -117,6 +117,12 @@ impl Lines {
         self.line(line).map_or(0, |line| self.parts(line).iter().map(|part| self.part_width(part)).sum())
     }
 
+    /// The bytes of the text that a line shows: from its name or value to the end of it, without a comma.
+    pub fn span(&self, line: usize) -> Option<Span> {
+        let Line { key, value: Value::Text(value) | Value::Empty(value), .. } = self.line(line)?;
+        Some(Span { start: key.map_or(value.start, |key| key.start), end: value.end })
+    }
+
     /// The nesting of a line: 0 at the root.
     pub fn level(&self, line: usize) -> usize {
         self.line(line).map_or(0, |line| usize::from(line.level))

@@ -1,5 +1,6 @@
 //! Tests of the diff: tables by hand; properties, hostile input and lines beside it.
 
+mod element;
 mod hostile;
 mod lines;
 mod model;

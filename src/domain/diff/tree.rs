@@ -4,11 +4,10 @@
 //! from the text where the walk descends, which is rare; so 50 MB of results take a few megabytes.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::kin::Kin;
 use super::scan::{Scanner, Span, Syntax, Token, scalar_end, skip_space, string_end};
-use super::{DiffError, Limit, Limits, Side, hash, number, text};
+use super::{Cancel, DiffError, Limit, Limits, Phase, Side, hash, heed, number, text};
 
 const NONE: u32 = u32::MAX;
 
@@ -60,7 +59,7 @@ impl<'t> Tree<'t> {
         text: &'t [u8],
         side: Side,
         limits: Limits,
-        cancel: &AtomicBool,
+        cancel: &dyn Cancel,
     ) -> Result<Self, DiffError> {
         let invalid = |Syntax(offset)| DiffError::Invalid { side, offset };
         let mut build = Builder { text, nodes: Vec::new(), open: Vec::new(), names: Vec::new() };
@@ -69,8 +68,8 @@ impl<'t> Tree<'t> {
         let mut root = None;
         while let Some(token) = scanner.next().map_err(invalid)? {
             ticks = ticks.wrapping_add(1);
-            if ticks.is_multiple_of(4096) && cancel.load(Ordering::Relaxed) {
-                return Err(DiffError::Cancelled);
+            if ticks.is_multiple_of(4096) {
+                heed(cancel, Phase::Parse)?;
             }
             let done = match token {
                 Token::Open(object, at) => {

@@ -3,18 +3,25 @@
 //! Hashes only decide what is paired. Whatever is folded as equal has been compared: by its bytes, or, where
 //! the bytes differ, member by member down to the scalars. Recursion is bounded by the depth limit.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
 
+use super::element::{self, Namings};
 use super::scan::Span;
 use super::tree::{Child, Tree};
-use super::{DiffError, Kind, Limit, Limits, Row, Side, Spellings, align, kin, number, text};
+use super::{
+    Cancel, DiffError, Kind, Limit, Limits, Phase, Row, Side, Spellings, align, hash, heed, kin, number, text,
+};
 
 /// One step of a pointer on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Root,
     Key(Span),
-    Index(u32),
+    /// Which element, and the byte where it starts.
+    Index {
+        at: u32,
+        start: u32,
+    },
     Missing,
 }
 
@@ -26,10 +33,17 @@ pub(super) struct Path {
     pub(super) b: Step,
 }
 
+impl Path {
+    pub(super) fn step(&self, side: Side) -> Step {
+        if side == Side::A { self.a } else { self.b }
+    }
+}
+
 /// What the walk found.
 pub(super) struct Found {
     pub(super) rows: Vec<Row>,
     pub(super) paths: Vec<Path>,
+    pub(super) namings: Namings,
     pub(super) spellings: Spellings,
 }
 
@@ -38,8 +52,10 @@ struct Walk<'w, 't> {
     b: &'w Tree<'t>,
     found: Found,
     limits: Limits,
-    cancel: &'w AtomicBool,
+    cancel: &'w dyn Cancel,
     ticks: u32,
+    /// Members that may still be looked at to name elements.
+    budget: usize,
 }
 
 /// A run of equal elements that is not yet a row.
@@ -51,6 +67,10 @@ struct Run {
     b: Span,
 }
 
+fn index(at: u32, child: Child) -> Step {
+    Step::Index { at, start: child.value.start }
+}
+
 /// Where the walk stands: the path of a container and the depth of what is in it.
 #[derive(Clone, Copy)]
 struct At {
@@ -59,7 +79,7 @@ struct At {
 }
 
 /// Compares two texts.
-pub(super) fn compare(a: &[u8], b: &[u8], cancel: &AtomicBool, limits: Limits) -> Result<Found, DiffError> {
+pub(super) fn compare(a: &[u8], b: &[u8], cancel: &dyn Cancel, limits: Limits) -> Result<Found, DiffError> {
     let most = limits.bytes.min(u32::MAX as usize - 1);
     if a.len() > most || b.len() > most {
         return Err(DiffError::TooLarge { limit: Limit::Bytes });
@@ -71,8 +91,13 @@ pub(super) fn compare(a: &[u8], b: &[u8], cancel: &AtomicBool, limits: Limits) -
     let left = Tree::parse(a, Side::A, limits, cancel)?;
     let right = Tree::parse(b, Side::B, limits, cancel)?;
     let root = Path { parent: 0, a: Step::Root, b: Step::Root };
-    let found = Found { rows: Vec::new(), paths: vec![root], spellings: Spellings::default() };
-    let mut walk = Walk { a: &left, b: &right, found, limits, cancel, ticks: 0 };
+    let found = Found {
+        rows: Vec::new(),
+        paths: vec![root],
+        namings: Namings::new(),
+        spellings: Spellings::default(),
+    };
+    let mut walk = Walk { a: &left, b: &right, found, limits, cancel, ticks: 0, budget: element::BUDGET };
     let (a, b) = (left.root(), right.root());
     let differs = left.bytes(a.value) != right.bytes(b.value) && walk.pair(At { path: 0, depth: 0 }, a, b)?;
     if !differs {
@@ -87,12 +112,9 @@ pub(super) fn compare(a: &[u8], b: &[u8], cancel: &AtomicBool, limits: Limits) -
 }
 
 impl Walk<'_, '_> {
-    fn tick(&mut self) -> Result<(), DiffError> {
+    fn tick(&mut self, phase: Phase) -> Result<(), DiffError> {
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(1024) && self.cancel.load(Ordering::Relaxed) {
-            return Err(DiffError::Cancelled);
-        }
-        Ok(())
+        if self.ticks.is_multiple_of(1024) { heed(self.cancel, phase) } else { Ok(()) }
     }
 
     fn row(&mut self, row: Row) -> Result<(), DiffError> {
@@ -116,7 +138,7 @@ impl Walk<'_, '_> {
         a: Option<(Step, Child)>,
         b: Option<(Step, Child)>,
     ) -> Result<(), DiffError> {
-        self.tick()?;
+        self.tick(Phase::Walk)?;
         let step = |side: Option<(Step, Child)>| side.map_or(Step::Missing, |(step, _)| step);
         let path = self.path(at.path, step(a), step(b));
         let kind = if a.is_some() { Kind::Removed } else { Kind::Added };
@@ -127,7 +149,10 @@ impl Walk<'_, '_> {
     /// A fold. `indexed`: it is a run of elements, whose first indices are kept.
     fn fold(&mut self, at: At, run: Run, indexed: bool) -> Result<(), DiffError> {
         let (a, b) = match indexed {
-            true => (Step::Index(run.from.0), Step::Index(run.from.1)),
+            true => (
+                Step::Index { at: run.from.0, start: run.a.start },
+                Step::Index { at: run.from.1, start: run.b.start },
+            ),
             false => (Step::Missing, Step::Missing),
         };
         let path = self.path(at.path, a, b);
@@ -137,7 +162,7 @@ impl Walk<'_, '_> {
 
     /// Compares a member or element of both sides; leaves no trace and says false where they are equal.
     fn both(&mut self, at: At, steps: (Step, Step), a: Child, b: Child) -> Result<bool, DiffError> {
-        self.tick()?;
+        self.tick(Phase::Walk)?;
         if self.a.bytes(a.value) == self.b.bytes(b.value) {
             return Ok(false);
         }
@@ -193,7 +218,7 @@ impl Walk<'_, '_> {
     /// Members by name. The equal ones are one fold, in front of the differences.
     fn object(&mut self, at: At, a: Child, b: Child) -> Result<bool, DiffError> {
         let rights: Vec<Child> = self.b.children(b).collect();
-        let matches = self.matches(a, &rights);
+        let matches = self.matches(a, &rights)?;
         self.found.spellings.order |= !matches.iter().flatten().is_sorted();
         let mut taken = vec![false; rights.len()];
         for &index in matches.iter().flatten() {
@@ -243,10 +268,15 @@ impl Walk<'_, '_> {
     }
 
     /// For each member of A, the index of B's member with the same name.
-    fn matches(&self, a: Child, rights: &[Child]) -> Vec<Option<u32>> {
-        let mut sorted: Vec<(std::borrow::Cow<'_, [u8]>, u32)> = Vec::new();
-        let mut out = Vec::with_capacity(self.a.count(a));
-        for (place, left) in self.a.children(a).enumerate() {
+    fn matches(&mut self, a: Child, rights: &[Child]) -> Result<Vec<Option<u32>>, DiffError> {
+        let (in_a, in_b) = (self.a, self.b);
+        // By hash, so that names are read only where hashes are equal; names made to collide are told apart.
+        let mut sorted: Vec<(u64, u32)> = Vec::new();
+        let name_at =
+            |index: u32| rights.get(index as usize).map(|&right| in_b.name(right)).unwrap_or_default();
+        let mut out = Vec::with_capacity(in_a.count(a));
+        for (place, left) in in_a.children(a).enumerate() {
+            self.tick(Phase::Gather)?;
             let same_place = rights.get(place);
             if same_place.is_some_and(|&right| self.raw_name(Side::A, left) == self.raw_name(Side::B, right))
             {
@@ -254,21 +284,26 @@ impl Walk<'_, '_> {
                 continue;
             }
             if sorted.is_empty() {
-                sorted.extend(rights.iter().map(|&right| self.b.name(right)).zip(0u32..));
-                sorted.sort_unstable();
+                sorted.extend(rights.iter().map(|&right| hash::name(&in_b.name(right))).zip(0u32..));
+                let order = |a: &(u64, u32), b: &(u64, u32)| {
+                    a.0.cmp(&b.0).then_with(|| name_at(a.1).cmp(&name_at(b.1)))
+                };
+                sorted.sort_unstable_by(order);
             }
-            let name = self.a.name(left);
-            let found = sorted.binary_search_by(|(other, _)| other.cmp(&name)).ok();
+            let name = in_a.name(left);
+            let hash = hash::name(&name);
+            let found = sorted
+                .binary_search_by(|(other, at)| other.cmp(&hash).then_with(|| name_at(*at).cmp(&name)))
+                .ok();
             out.push(found.and_then(|index| sorted.get(index)).map(|&(_, index)| index));
         }
-        out
+        Ok(out)
     }
 
     /// Elements, aligned by their hashes; runs without a match are paired, so that what changed is descended into.
     fn array(&mut self, at: At, a: Child, b: Child) -> Result<bool, DiffError> {
-        let hashes = |tree: &Tree<'_>, parent| tree.children(parent).map(|child| tree.hash(child)).collect();
-        let (left, right): (Vec<u64>, Vec<u64>) = (hashes(self.a, a), hashes(self.b, b));
-        let ops = align::align(&left, &right, || self.cancel.load(Ordering::Relaxed))?;
+        let (left, right) = (self.hashes(self.a, a)?, self.hashes(self.b, b)?);
+        let ops = align::align(&left, &right, || self.cancel.is_cancelled(Phase::Align))?;
         drop((left, right));
         let before = self.found.rows.len();
         let (mut lefts, mut rights) = ((0u32..).zip(self.a.children(a)), (0u32..).zip(self.b.children(b)));
@@ -285,8 +320,41 @@ impl Walk<'_, '_> {
         let differs = self.found.rows.len() > before;
         if differs {
             self.flush(at, run)?;
+            self.name_elements(at, before, a);
         }
         Ok(differs)
+    }
+
+    fn hashes(&mut self, tree: &Tree<'_>, array: Child) -> Result<Vec<u64>, DiffError> {
+        let mut hashes = Vec::with_capacity(tree.count(array));
+        for child in tree.children(array) {
+            self.tick(Phase::Gather)?;
+            hashes.push(tree.hash(child));
+        }
+        Ok(hashes)
+    }
+
+    /// Finds out how the elements of an array are called; its rows are those from `from` on.
+    fn name_elements(&mut self, at: At, from: usize, array: Child) {
+        let mut changing = BTreeSet::new();
+        for row in self.found.rows.iter().skip(from).take(256).filter(|row| row.kind != Kind::Equal) {
+            // The step below the element says which of its members differs.
+            let (mut path, mut below) = (row.path, None);
+            while let Some(up) = self.found.paths.get(path as usize).filter(|up| up.parent != at.path) {
+                below = Some(up);
+                path = up.parent;
+            }
+            let name = below.and_then(|step| match (step.a, step.b) {
+                (Step::Key(key), _) => Some(text::unescape(self.a.bytes(key))),
+                (_, Step::Key(key)) => Some(text::unescape(self.b.bytes(key))),
+                _ => None,
+            });
+            changing.extend(name);
+        }
+        let names = element::choose(self.a, array, &changing, &mut self.budget);
+        if !names.is_empty() {
+            self.found.namings.insert(at.path, names);
+        }
     }
 
     /// Compares a run of A with the run of B that stands in its place.
@@ -315,7 +383,7 @@ impl Walk<'_, '_> {
                 continue;
             }
             self.flush(at, run.take())?;
-            let step = |(index, child)| (Step::Index(index), child);
+            let step = |(at, child)| (index(at, child), child);
             self.single(at, left.map(step), right.map(step))?;
         }
         Ok(run)
@@ -333,13 +401,13 @@ impl Walk<'_, '_> {
         let same = self.a.bytes(a.value) == self.b.bytes(b.value);
         if !same {
             self.flush(at, run)?;
-            if self.both(at, (Step::Index(index_a), Step::Index(index_b)), a, b)? {
+            if self.both(at, (index(index_a, a), index(index_b, b)), a, b)? {
                 return Ok(None);
             }
             self.found.rows.truncate(rows);
             self.found.paths.truncate(paths);
         }
-        self.tick()?;
+        self.tick(Phase::Walk)?;
         let new = Run { count: 0, from: (index_a, index_b), a: a.value, b: b.value };
         let mut run = run.unwrap_or(new);
         run.count += 1;

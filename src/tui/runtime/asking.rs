@@ -13,8 +13,8 @@ use crate::domain::diff::{Diff, DiffError, Limits, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::refusal::Refusal;
 use crate::domain::text::reveal;
-use crate::tui::effect::{Ask, Source};
-use crate::tui::event::{Change, Comparison, Event, Reply, Text};
+use crate::tui::effect::{Ask, Content, Source};
+use crate::tui::event::{Change, Event, Reply, Text};
 use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
@@ -41,7 +41,7 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
         Ask::Show(id) => Reply::Show(Box::new(c.show(&id).await?)),
         Ask::Submissions(id, after, limit) => Reply::Submissions(c.submissions(&id, after, limit).await?),
         Ask::Payload(id, arrival) => Reply::Payload(c.payload(&id, arrival).await?),
-        Ask::Compare(id, a, b) => Reply::Compare(Arc::new(compare(c, &id, a, b).await?)),
+        Ask::Compare(a, b) => Reply::Compare(compare(a, b).await),
         Ask::Text(id, arrival, source) => Reply::Text(Arc::new(text(c, &id, arrival, source).await?)),
         Ask::Envelope(id, arrival) => Reply::Envelope(c.envelope(&id, arrival).await?),
         Ask::Timeline(id, after, limit) => Reply::Timeline(c.timeline(&id, after, limit).await?),
@@ -65,7 +65,7 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
     })
 }
 
-/// Sets the flag when it goes: work on another thread that nobody waits for stops.
+/// Sets the flag when it goes.
 struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -74,22 +74,23 @@ impl Drop for CancelOnDrop {
     }
 }
 
-async fn compare(c: &Arc<dyn Coordinator>, id: &TaskId, a: u64, b: u64) -> Result<Comparison, Error> {
-    let (a, b) = (c.payload(id, a).await?, c.payload(id, b).await?);
-    let (Some(left), Some(right)) = (a.bytes.clone(), b.bytes.clone()) else {
-        let diff = Err("the content of a side is behind a reference and is not here".to_owned());
-        return Ok(Comparison { a, b, diff });
-    };
+/// Works on another thread. Where nobody waits for it any more, it is told to stop; `None` where it broke off.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> Option<T> {
     let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
     let flag = cancel.0.clone();
-    let diff = tokio::task::spawn_blocking(move || Diff::new(left, right, &flag, Limits::default())).await;
-    let diff = match diff {
-        Ok(Ok(diff)) => Ok(diff),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the comparison broke off".to_owned()),
-    };
+    let done = tokio::task::spawn_blocking(move || work(&flag)).await;
     drop(cancel);
-    Ok(Comparison { a, b, diff })
+    done.ok()
+}
+
+async fn compare(a: Content, b: Content) -> Result<Arc<Diff>, String> {
+    match aside(move |cancel| Diff::new(a.0, b.0, cancel, Limits::default())).await {
+        Some(Ok(diff)) => Ok(Arc::new(diff)),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("the comparison broke off".to_owned()),
+    }
 }
 
 /// Reads a text and finds its lines, on another thread: tens of megabytes take a while.
@@ -105,10 +106,10 @@ async fn text(c: &Arc<dyn Coordinator>, id: &TaskId, arrival: u64, source: Sourc
         let none = "the content is behind a reference and is not here";
         return Ok(Text { view, pretty: Err(none.to_owned()), raw: Err(none.to_owned()) });
     };
-    let lines = tokio::task::spawn_blocking(move || (Lines::pretty(bytes.clone()), Lines::raw(bytes))).await;
+    let lines = aside(move |_| (Lines::pretty(bytes.clone()), Lines::raw(bytes))).await;
     let told = |lines: Result<Lines, DiffError>| lines.map_err(|error| error.to_string());
     let broke = || Err("reading its lines broke off".to_owned());
-    let (pretty, raw) = lines.map_or_else(|_| (broke(), broke()), |(pretty, raw)| (told(pretty), told(raw)));
+    let (pretty, raw) = lines.map_or_else(|| (broke(), broke()), |(pretty, raw)| (told(pretty), told(raw)));
     Ok(Text { view, pretty, raw })
 }
 

@@ -5,7 +5,10 @@
 
 pub(super) mod checks;
 pub(super) mod columns;
+mod comparing;
 mod header;
+mod judged;
+mod marked;
 mod notes;
 mod panes;
 mod sides;
@@ -35,9 +38,23 @@ use crate::tui::event::Event;
 use crate::tui::model::Model;
 use checks::Checks;
 use columns::Set;
+use judged::Judged;
 pub(super) use panes::stack;
 use sides::Sides;
 use task::TaskView;
+
+/// The keys of a decided case; the first only while it can be superseded.
+const SUPERSEDABLE: &[(Action, &str)] = &[
+    (Action::Decide, "supersede"),
+    (Action::NextDifference, "next"),
+    (Action::CycleView, "view"),
+    (Action::FocusPane, "pane"),
+    (Action::Open, "open"),
+    (Action::Approvals, "records"),
+    (Action::Details, "details"),
+    (Action::NextPair, "pair"),
+    (Action::Timeline, "timeline"),
+];
 
 /// See the module.
 pub struct Case {
@@ -50,6 +67,9 @@ pub struct Case {
     checks: Checks,
     sides: Sides,
     task: TaskView,
+    judged: Judged,
+    /// Of a decided case the task itself is shown, not the sides that were judged.
+    faces_task: bool,
     /// The reason as far as it is written: kept while one goes back to read.
     draft: Draft,
     size: (u16, u16),
@@ -66,6 +86,8 @@ impl Case {
             checks: Checks::default(),
             sides: Sides::new(),
             task: TaskView::default(),
+            judged: Judged::default(),
+            faces_task: false,
             draft: Draft::default(),
             size: (0, 0),
         }
@@ -76,20 +98,34 @@ impl Case {
         columns.flat_map(|column| column.sides.iter().map(|side| side.arrival))
     }
 
-    /// What arrived and was not noted.
+    /// What arrived and was not noted. What was judged already is no news, however late it was read.
     fn news(&self) -> Vec<u64> {
-        self.arrivals().filter(|arrival| !self.noted.contains(arrival)).collect()
+        let last = self.reading.shown().and_then(judged::decision);
+        let is_judged =
+            |arrival: u64| last.is_some_and(|last| judged::judged(last).any(|own| own == arrival));
+        self.arrivals().filter(|arrival| !self.noted.contains(arrival) && !is_judged(*arrival)).collect()
+    }
+
+    /// Makes the sets anew from what is known, and stays with the intent that is shown.
+    fn rebuild(&mut self) {
+        let Some(shown) = self.reading.shown() else { return };
+        let before = self.sets.get(self.set).map(|set| set.intent.clone());
+        self.sets = columns::sets_with(shown, self.judged.stored());
+        let same = before.and_then(|intent| self.sets.iter().position(|set| set.intent == intent));
+        self.set = same.unwrap_or(0);
     }
 
     /// Takes over the task as it was just read.
     fn read(&mut self, first: bool, ctx: &mut Ctx<'_>) {
-        let Some(shown) = self.reading.shown() else { return };
-        let before = self.sets.get(self.set).map(|set| set.intent.clone());
-        self.sets = columns::sets(shown);
-        let same = before.and_then(|intent| self.sets.iter().position(|set| set.intent == intent));
-        self.set = same.unwrap_or(0);
+        self.rebuild();
         if first {
             self.noted = self.arrivals().collect();
+        }
+        let Some(shown) = self.reading.shown() else { return };
+        if self.judged.settle(self.reading.id(), shown, ctx) {
+            // Why it waits is more urgent than what was decided before; the other is one key away.
+            self.faces_task = judged::decision(shown).is_some() && shown.reason.is_some();
+            self.rebuild();
         }
         if !self.compares() {
             self.task.read(self.reading.id(), ctx);
@@ -103,10 +139,9 @@ impl Case {
         if let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) {
             self.sides.settle(&id, set, ctx);
         }
-        // One large content at a time: the pair on the screen goes first.
-        if !self.sides.is_comparing() {
-            self.checks.go_on(&id, &self.sets, ctx);
-        }
+        // One large content at a time, the pair on the screen first; comparing it goes on beside that.
+        let wanted = self.sides.wanted().filter(|_| self.compares());
+        self.checks.read_on(&id, wanted, &self.sets, ctx);
         self.fit(ctx.model);
     }
 
@@ -143,9 +178,32 @@ impl Case {
         }
     }
 
-    /// Whether there are sides to compare; else the task itself is shown.
+    /// Whether there are sides to compare, in conflict or judged.
+    fn has_sides(&self) -> bool {
+        let last = self.reading.shown().and_then(judged::decision);
+        let judged = last.is_some_and(|last| !last.candidates.is_empty());
+        let is_side = |column: &columns::Column| judged && column.upheld.is_some();
+        self.sets.iter().any(|set| set.conflict.is_some() || set.columns.iter().any(is_side))
+    }
+
+    /// Whether the sides are shown; else the task itself is.
     fn compares(&self) -> bool {
-        self.sets.iter().any(|set| set.conflict.is_some())
+        !self.faces_task && self.has_sides()
+    }
+
+    /// Turns between what was judged and the task as it is now, after the last view of the sides.
+    fn turn_to_task(&mut self, ctx: &mut Ctx<'_>) -> bool {
+        let decided = self.reading.shown().and_then(judged::decision).is_some();
+        if !decided || !self.has_sides() || (!self.faces_task && !self.sides.is_last_look()) {
+            return false;
+        }
+        self.faces_task = !self.faces_task;
+        if self.faces_task {
+            self.sides.first_look();
+            self.task.read(self.reading.id(), ctx);
+        }
+        self.go_on(ctx);
+        true
     }
 
     fn details(&self, ctx: &mut Ctx<'_>) {
@@ -189,6 +247,7 @@ impl Case {
                 self.reading.ask(ctx);
                 self.checks.retry();
                 self.sides.retry();
+                self.judged.retry();
                 self.go_on(ctx);
             }
             _ => return Outcome::Ignored,
@@ -204,6 +263,15 @@ impl Layer for Case {
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
         if !self.compares() {
+            if self.has_sides() {
+                return &[
+                    (Action::CycleView, "judged sides"),
+                    (Action::Open, "open"),
+                    (Action::Approvals, "records"),
+                    (Action::Timeline, "timeline"),
+                    (Action::Details, "details"),
+                ];
+            }
             return &[
                 (Action::Open, "open"),
                 (Action::Answer, "answer"),
@@ -217,6 +285,10 @@ impl Layer for Case {
                 (Action::Details, "details"),
                 (Action::NextPair, "pair"),
             ];
+        }
+        if self.reading.shown().and_then(judged::decision).is_some() {
+            let may = self.reading.shown().is_some_and(|shown| shown.may.get("supersede") == Some(&true));
+            return if may { SUPERSEDABLE } else { SUPERSEDABLE.get(1..).unwrap_or_default() };
         }
         &[
             (Action::Decide, "decide"),
@@ -238,6 +310,9 @@ impl Layer for Case {
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if action == Action::Back {
+            return if self.compares() && self.sides.stop(ctx) { Outcome::Handled } else { Outcome::Ignored };
+        }
         if let Some(movement) = movement(action) {
             match self.compares() {
                 true => self.sides.go(movement),
@@ -246,6 +321,9 @@ impl Layer for Case {
             return Outcome::Handled;
         }
         if self.common(action, ctx) == Outcome::Handled {
+            return Outcome::Handled;
+        }
+        if action == Action::CycleView && self.turn_to_task(ctx) {
             return Outcome::Handled;
         }
         let Some(set) = self.sets.get(self.set).filter(|_| self.compares()) else {
@@ -271,8 +349,18 @@ impl Layer for Case {
             self.read(first, ctx);
         }
         if let Event::Reply { request, reply } = event {
-            let mine = self.sides.take(*request, reply, &mut self.checks)
-                || self.checks.take(*request, reply)
+            let read = self.checks.took(*request, reply);
+            if let Some(arrival) = read {
+                self.sides.read(arrival, reply);
+            }
+            let told = self.judged.take(*request, reply, self.reading.shown());
+            if told && let Some(shown) = self.reading.shown() {
+                self.judged.settle(self.reading.id(), shown, ctx);
+                self.rebuild();
+            }
+            let mine = told
+                || read.is_some()
+                || self.sides.take(*request, reply, &mut self.checks)
                 || self.task.take(*request, reply);
             if mine {
                 self.go_on(ctx);

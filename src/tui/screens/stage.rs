@@ -18,11 +18,11 @@ use crate::domain::diff::{Diff, Limits, Lines};
 use crate::domain::digest::{Digest, Scheme};
 use crate::domain::envelope::{Named, QuarantineReason, parse};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::ledger::{Head, Report};
+use crate::domain::ledger::{Head, Record, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::effect::{Ask, Effect, Source};
-use crate::tui::event::{Change, Comparison, Event, Reply, Text};
+use crate::tui::event::{Change, Event, Reply, Text};
 use crate::tui::model::Link;
 use crate::tui::screens::Layer;
 use crate::tui::testing::Script;
@@ -232,22 +232,20 @@ impl Stage {
         Text { view, pretty, raw }
     }
 
-    fn compare(&self, a: u64, b: u64) -> Comparison {
-        let (a, b) = (self.payload(a), self.payload(b));
-        let diff = match (a.bytes.clone(), b.bytes.clone()) {
-            (Some(a), Some(b)) => {
-                Diff::new(a, b, &AtomicBool::new(false), Limits::default()).map_err(|error| error.to_string())
-            }
-            _ => Err("the content of a side is behind a reference and is not here".to_owned()),
-        };
-        Comparison { a, b, diff }
-    }
-
     /// The reply to a question.
     pub(super) fn reply(&mut self, ask: &Ask) -> Reply {
         match ask {
             Ask::Show(_) => Reply::Show(Box::new(self.shown())),
-            Ask::Compare(_, a, b) => Reply::Compare(Arc::new(self.compare(*a, *b))),
+            Ask::Compare(a, b) => {
+                let never = AtomicBool::new(false);
+                let diff = Diff::new(a.0.clone(), b.0.clone(), &never, Limits::default());
+                Reply::Compare(diff.map(Arc::new).map_err(|error| error.to_string()))
+            }
+            Ask::Approvals(_, after, limit) => {
+                let records = self.world.records.iter().filter(|record| record.sequence > *after);
+                let told = |record: &Record| Approval { record: Box::new(record.clone()), bytes: Vec::new() };
+                Reply::Approvals(records.take(*limit).map(told).collect())
+            }
             Ask::Payload(_, arrival) => Reply::Payload(self.payload(*arrival)),
             Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
             Ask::Timeline(_, after, limit) => {
@@ -276,11 +274,6 @@ impl Stage {
                 Reply::Tallies(Tallies { all, ..Tallies::default() })
             }
             Ask::Status => Reply::Status(Box::new(status(self.world.records.len() as u64))),
-            Ask::Approvals(_, after, limit) => {
-                let records = self.world.records.iter().filter(|record| record.sequence > *after);
-                let approval = |record| Approval { record: Box::new(record), bytes: Vec::new() };
-                Reply::Approvals(records.take(*limit).cloned().map(approval).collect())
-            }
             Ask::Verify => {
                 let (records, head) = (self.world.records.len() as u64, None);
                 Reply::Verify(Report { ok: true, records, head, problem: None, log: None })
@@ -332,6 +325,27 @@ impl Stage {
     pub(super) fn press(&mut self, script: &mut Script, keys: &str) {
         script.keys(keys);
         self.serve(script);
+    }
+
+    /// Answers what a script asks, but leaves some questions without an answer, and gives them back too.
+    pub(super) fn serve_but(&mut self, script: &mut Script, withheld: fn(&Ask) -> bool) -> Vec<Effect> {
+        let mut others = Vec::new();
+        loop {
+            let effects = script.effects();
+            if effects.is_empty() {
+                return others;
+            }
+            for effect in effects {
+                match effect {
+                    Effect::Ask(request, ask) if !withheld(&ask) => {
+                        let reply = self.reply(&ask);
+                        self.log.push(*ask);
+                        script.event(Event::Reply { request, reply });
+                    }
+                    other => others.push(other),
+                }
+            }
+        }
     }
 
     /// The decisions that were put.

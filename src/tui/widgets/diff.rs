@@ -83,6 +83,19 @@ impl Rows {
         diff.row(self.selected)
     }
 
+    /// The byte of one side's text nearest before the selected row; only so far as it is cheap.
+    pub fn before(&self, diff: &Diff, side: Side) -> Option<u32> {
+        let rows = (0..self.selected).rev().take(REACH).filter_map(|at| diff.row(at));
+        let spans = rows.filter_map(|row| Some((row, row.span(side)?)));
+        // A fold of members stands at the beginning of what they are in, all else where it ends.
+        let mut near =
+            spans.map(|(row, span)| match row.kind == Kind::Equal && diff.fold_start(row).is_none() {
+                true => span.start,
+                false => span.end.saturating_sub(1),
+            });
+        near.next()
+    }
+
     /// Selects a row and brings it into view.
     pub fn select(&mut self, diff: &Diff, row: usize) {
         self.selected = row.min(diff.rows().len().saturating_sub(1));
@@ -251,13 +264,11 @@ impl Rows {
             Kind::Spelling => "  written differently, same value".to_owned(),
             kind => format!("  {}", kind.word()),
         };
-        let mut place =
-            if row.kind == Kind::Equal { fold(diff, row, side) } else { pointer(diff, row, side) };
+        let mut place = if row.kind == Kind::Equal { fold(diff, row, side) } else { place(diff, row, side) };
         // Elements shift: one head over both values says where each side has its own.
-        let other = pointer(diff, row, Side::B);
         let both = matches!(row.kind, Kind::Changed | Kind::Spelling) && self.sides == Sides::Under;
-        if both && other != place {
-            place = format!("{place}, in {} {other}", names.b);
+        if both && diff.pointer_a(row) != diff.pointer_b(row) {
+            place = format!("{place}, in {} {}", names.b, bare(diff, row, Side::B));
         }
         let style = if row.kind == Kind::Equal { theme.style(Role::Muted) } else { theme.style(Role::Title) };
         let room = self.width.saturating_sub(3 + word.len());
@@ -299,21 +310,36 @@ fn end_of(place: &str, style: ratatui::style::Style, room: usize, theme: &Theme)
 /// The most of a pointer that is shown in a row.
 const POINTER: usize = 512;
 
-fn pointer(diff: &Diff, row: &Row, side: Side) -> String {
-    let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
-    let pointer = own.unwrap_or_else(|| diff.pointer(row));
-    if pointer.is_empty() {
-        return "the whole".to_owned();
+fn end(text: &str) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(POINTER))..).unwrap_or_default()
+}
+
+/// `/facts/3 · Acme, 2024 · revenue`: the pointer, and what the element it leads through is called.
+fn place(diff: &Diff, row: &Row, side: Side) -> String {
+    match diff.element(row, side) {
+        Some(element) if element.inside.is_empty() => format!("{} · {}", end(&element.pointer), element.name),
+        Some(element) => {
+            format!("{} · {} · {}", end(&element.pointer), element.name, end(&element.inside))
+        }
+        None => match bare(diff, row, side) {
+            pointer if pointer.is_empty() => "the whole".to_owned(),
+            pointer => pointer,
+        },
     }
-    let cut = pointer.ceil_char_boundary(pointer.len().saturating_sub(POINTER));
-    pointer.get(cut..).unwrap_or_default().to_owned()
+}
+
+/// The pointer on one side; on the other where this one has no such value.
+fn bare(diff: &Diff, row: &Row, side: Side) -> String {
+    let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
+    end(&own.unwrap_or_else(|| diff.pointer(row))).to_owned()
 }
 
 /// `41 equal members under /facts`.
 fn fold(diff: &Diff, row: &Row, side: Side) -> String {
-    let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
-    let pointer = own.unwrap_or_else(|| diff.pointer(row));
-    let under = if pointer.is_empty() { "at the top".to_owned() } else { format!("under {pointer}") };
+    let under = match bare(diff, row, side).is_empty() {
+        true => "at the top".to_owned(),
+        false => format!("under {}", place(diff, row, side)),
+    };
     let many = if row.fold == 1 { "" } else { "s" };
     match diff.fold_start(row) {
         Some((a, b)) => {

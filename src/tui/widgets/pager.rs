@@ -20,6 +20,14 @@ pub trait Source {
     fn width(&self, line: usize) -> usize;
     /// Some characters of a line.
     fn slice(&self, line: usize, from: usize, width: usize) -> Option<Slice>;
+    /// Whether lines are marked, so that there is a column for it.
+    fn marks(&self) -> bool {
+        false
+    }
+    /// The glyph in front of a line, and how it and the line look.
+    fn mark(&self, _line: usize) -> Option<(&'static str, Role)> {
+        None
+    }
 }
 
 impl Source for Lines {
@@ -100,6 +108,12 @@ impl Pager {
         self.top = (line.saturating_sub(self.height / 4), 0);
     }
 
+    /// Brings a line into view and marks none.
+    pub fn show(&mut self, line: usize) {
+        self.jump(line);
+        self.marked = None;
+    }
+
     /// The first line in view.
     pub fn line(&self) -> usize {
         self.top.0
@@ -142,13 +156,17 @@ impl Pager {
         }
     }
 
-    /// The cells of a row's text: a mark stands in front of it where there is one.
-    fn room(&self) -> usize {
-        self.width.saturating_sub(usize::from(self.marked.is_some())).max(1)
+    /// The cells in front of a row's text: for the line that was jumped to, for the marks of the text.
+    fn gutter(&self, source: &dyn Source) -> usize {
+        if source.marks() { 3 } else { usize::from(self.marked.is_some()) }
+    }
+
+    fn room(&self, source: &dyn Source) -> usize {
+        self.width.saturating_sub(self.gutter(source)).max(1)
     }
 
     fn parts(&self, source: &dyn Source, line: usize) -> usize {
-        if self.wrap { source.width(line).div_ceil(self.room()).max(1) } else { 1 }
+        if self.wrap { source.width(line).div_ceil(self.room(source)).max(1) } else { 1 }
     }
 
     fn after(&self, source: &dyn Source, (line, part): (usize, usize)) -> Option<(usize, usize)> {
@@ -177,13 +195,25 @@ impl Pager {
         let mut rows = Vec::with_capacity(self.height);
         let mut at = Some(self.top);
         while let Some((line, part)) = at.filter(|_| rows.len() < self.height) {
-            let width = self.room();
+            let width = self.room(source);
             let from = if self.wrap { part.saturating_mul(width) } else { self.left };
             let Some(slice) = source.slice(line, from, width) else { break };
             let marked = self.marked == Some(line);
-            let mark =
-                self.marked.map(|_| Span::styled(if marked { "▸" } else { " " }, theme.style(Role::Accent)));
-            let style = if marked { theme.style(Role::Match) } else { Style::new() };
+            let said = source.mark(line);
+            let pointer = Span::styled(if marked { "▸" } else { " " }, theme.style(Role::Accent));
+            let glyph = said.map_or(Span::raw("  "), |(glyph, role)| {
+                Span::styled(format!("{glyph} "), theme.style(role))
+            });
+            let mark: Vec<Span<'static>> = match self.gutter(source) {
+                0 => Vec::new(),
+                1 => vec![pointer],
+                _ => vec![pointer, glyph],
+            };
+            let style = match said {
+                Some((_, role)) => theme.style(role),
+                None if marked => theme.style(Role::Match),
+                None => Style::new(),
+            };
             let text = ink::spans(&slice.text, style, theme);
             if self.wrap {
                 // What was revealed is longer than it was: such a part takes more rows than one.
@@ -191,7 +221,7 @@ impl Pager {
                 let all = ink::wrap(text, width, usize::MAX, false).into_iter().take(room);
                 rows.extend(all.map(|row| Line::from_iter(mark.clone().into_iter().chain(row))));
             } else {
-                let mut row = Vec::from_iter(mark);
+                let mut row = mark;
                 let before = slice.before && width > 1;
                 if before {
                     row.push(Span::styled(ink::MORE, theme.style(Role::Muted)));

@@ -1,12 +1,13 @@
 //! Input made to hurt: depth, size, repetition, look-alike names, and the ways to stop.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::model::{parse, patch};
 use super::{attempt, diff, shown};
-use crate::domain::diff::{Diff, DiffError, Kind, Limit, Limits, Side};
+use crate::domain::diff::{Cancel, Diff, DiffError, Kind, Limit, Limits, Phase, Side};
 
 fn nested(depth: usize, core: &str) -> String {
     format!("{}{core}{}", "[".repeat(depth), "]".repeat(depth))
@@ -130,16 +131,50 @@ fn rising_runs_do_not_exhaust_the_stack() {
     assert_eq!((counts.changed, counts.added), (349, 349));
 }
 
+/// Stops at one of the times it is asked in one phase, and remembers every time it was asked.
+struct StopAt {
+    phase: Phase,
+    nth: usize,
+    asked: RefCell<Vec<Phase>>,
+}
+
+impl Cancel for StopAt {
+    fn is_cancelled(&self, phase: Phase) -> bool {
+        self.asked.borrow_mut().push(phase);
+        phase == self.phase && self.asked.borrow().iter().filter(|own| **own == phase).count() == self.nth
+    }
+}
+
+/// Two texts of which every phase takes long: lists with nothing in common at their ends, objects, rows.
+fn laborious() -> (Arc<[u8]>, Arc<[u8]>) {
+    let text = |odd: usize| {
+        let elements: Vec<String> =
+            (0..6000).map(|n| format!("[{}]", n * 7 % 5000 + odd * (n % 3))).collect();
+        let members: Vec<String> = (0..6000).map(|n| format!("\"{}\":{odd}", n * (odd + 1))).collect();
+        Arc::from(format!("{{\"l\":[{}],\"o\":{{{}}}}}", elements.join(","), members.join(",")).into_bytes())
+    };
+    (text(0), text(1))
+}
+
 #[test]
-fn stops_when_asked() {
-    let list = format!("[{}1]", "1,".repeat(100_000));
-    let cancelled = Diff::new(
-        Arc::from(list.as_bytes()),
-        Arc::from(b"1".as_slice()),
-        &AtomicBool::new(true),
-        Limits::default(),
-    );
-    assert_eq!(cancelled.unwrap_err(), DiffError::Cancelled);
+fn stops_in_every_phase_at_once_when_asked() {
+    let (a, b) = laborious();
+    let run = |stop: &StopAt| Diff::new(a.clone(), b.clone(), stop, Limits::default());
+    let stop = |phase, nth| StopAt { phase, nth, asked: RefCell::default() };
+    let never = stop(Phase::Parse, usize::MAX);
+    run(&never).unwrap();
+    let asked = never.asked.into_inner();
+    // Of 48,000 tokens each 4096th asks, of 24,000 elements and members each 1024th.
+    for (phase, least) in [(Phase::Parse, 8), (Phase::Gather, 10), (Phase::Align, 1), (Phase::Walk, 5)] {
+        let times = asked.iter().filter(|own| **own == phase).count();
+        assert!(times >= least, "{phase:?} asked {times} times");
+        for nth in [1, times] {
+            let stop = stop(phase, nth);
+            assert_eq!(run(&stop).unwrap_err(), DiffError::Cancelled, "{phase:?} {nth}");
+            // It was not asked again: nothing was done after it said so.
+            assert_eq!(stop.asked.into_inner().last(), Some(&phase));
+        }
+    }
 }
 
 #[test]

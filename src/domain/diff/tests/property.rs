@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::model::{parse, patch, plain};
 use super::{Counts, diff};
 use crate::domain::diff::few::{Edit, few};
-use crate::domain::diff::{Kind, Side, inline, text};
+use crate::domain::diff::{Kind, Lines, Side, inline, text};
 
 /// Number literals and the value each stands for.
 const NUMBERS: [(&str, u8); 14] = [
@@ -211,5 +211,43 @@ proptest! {
             right.push_str(&b[r]);
         }
         prop_assert_eq!((left, right), (a, b));
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_element_is_on_the_way_to_its_row((a, b) in relatives()) {
+        let diff = diff(&a, &b);
+        for row in diff.rows() {
+            for side in [Side::A, Side::B] {
+                let Some(element) = diff.element(row, side) else { continue };
+                let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
+                let whole = match element.inside.is_empty() {
+                    true => element.pointer.clone(),
+                    false => format!("{}/{}", element.pointer, element.inside),
+                };
+                prop_assert_eq!(whole, own.unwrap_or_else(|| diff.pointer(row)));
+                prop_assert!(!element.name.is_empty() && element.pointer.ends_with(|c: char| c.is_ascii_digit()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_marked_where_a_difference_is_on_it((a, b) in relatives()) {
+        let diff = diff(&a, &b);
+        for (side, text) in [(Side::A, &a), (Side::B, &b)] {
+            let lines = Lines::pretty(std::sync::Arc::from(text.as_bytes())).unwrap();
+            for line in 0..lines.len() {
+                let span = lines.span(line).unwrap();
+                let on_it = |at: &&u32| {
+                    let own = diff.rows()[**at as usize].span(side);
+                    own.is_some_and(|own| own.start < span.end && own.end > span.start)
+                };
+                let expected: Vec<_> = diff.differences().iter().filter(on_it).collect();
+                let found = diff.difference_in(side, span);
+                prop_assert_eq!(found.is_some(), !expected.is_empty());
+                prop_assert!(found.is_none_or(|row| expected.iter().any(|at| diff.rows()[**at as usize] == *row)));
+            }
+        }
     }
 }

@@ -71,11 +71,23 @@ impl Checks {
 
     /// Asks for the next content that was not read, one at a time: it is digested there and let go here.
     pub(in super::super) fn go_on(&mut self, id: &TaskId, sets: &[Set], ctx: &mut Ctx<'_>) {
+        self.read_on(id, None, sets, ctx);
+    }
+
+    /// The same, but what is `wanted` on the screen goes first, also where it was read before.
+    pub(in super::super) fn read_on(
+        &mut self,
+        id: &TaskId,
+        wanted: Option<u64>,
+        sets: &[Set],
+        ctx: &mut Ctx<'_>,
+    ) {
         if self.asked.is_some() {
             return;
         }
         let mut arrivals = sets.iter().flat_map(|set| &set.columns).map(Column::arrival);
-        if let Some(arrival) = arrivals.find(|arrival| !self.known.contains_key(arrival)) {
+        let unread = || arrivals.find(|arrival| !self.known.contains_key(arrival));
+        if let Some(arrival) = wanted.or_else(unread) {
             let request = ctx.request();
             self.asked = Some((request, arrival));
             ctx.effect(Effect::Ask(request, Box::new(Ask::Payload(id.clone(), arrival))));
@@ -84,7 +96,12 @@ impl Checks {
 
     /// Takes a reply, if it is to this. Returns whether it was.
     pub(in super::super) fn take(&mut self, request: u64, reply: &Reply) -> bool {
-        let Some((_, arrival)) = self.asked.filter(|(own, _)| *own == request) else { return false };
+        self.took(request, reply).is_some()
+    }
+
+    /// The same; returns the arrival it is about.
+    pub(in super::super) fn took(&mut self, request: u64, reply: &Reply) -> Option<u64> {
+        let (_, arrival) = self.asked.filter(|(own, _)| *own == request)?;
         self.asked = None;
         let check = match reply {
             Reply::Payload(view) => Check::of(view),
@@ -93,7 +110,7 @@ impl Checks {
             _ => Check::Failed("the coordinator answered something else".to_owned()),
         };
         self.known.insert(arrival, check);
-        true
+        Some(arrival)
     }
 
     /// Forgets what could not be read, so that it is asked for again.

@@ -41,6 +41,8 @@ pub(in super::super) struct Column {
     pub(in super::super) held: bool,
     /// Whether the effect it reports is committed by it: it happened.
     pub(in super::super) done: bool,
+    /// Where it was judged: whether it was upheld.
+    pub(in super::super) upheld: Option<bool>,
 }
 
 impl Column {
@@ -93,11 +95,22 @@ impl Column {
 
 /// The sets of a task: those in conflict in the order the task keeps them, then what is held beside them.
 pub(in super::super) fn sets(shown: &Shown) -> Vec<Set> {
-    let stored: Vec<&Submitted> = shown.candidates.iter().chain(&shown.held_messages).collect();
-    let mut sides: Vec<&Side> = shown.candidate_set.sides().collect();
+    sets_with(shown, &[])
+}
+
+/// The same; for a task that is decided, with the submissions that were `judged`: they are its sides, also where
+/// the task does not keep them any more.
+pub(super) fn sets_with(shown: &Shown, judged: &[Submitted]) -> Vec<Set> {
+    let stored: Vec<&Submitted> = shown.candidates.iter().chain(&shown.held_messages).chain(judged).collect();
+    let mut sides: Vec<Side> = shown.candidate_set.sides().cloned().collect();
+    if sides.is_empty() {
+        sides.extend(judged.iter().map(|one| Side::of(&shown.task.task_id, &one.submission)));
+    }
     sides.sort_by_key(|side| side.arrival);
     sides.dedup_by_key(|side| side.arrival);
-    let held: BTreeSet<u64> = shown.candidate_set.held.iter().map(|side| side.arrival).collect();
+    let last = super::judged::decision(shown);
+    let in_set = shown.candidate_set.held.iter().map(|side| side.arrival);
+    let held: BTreeSet<u64> = in_set.chain(last.iter().flat_map(|last| last.held.iter().copied())).collect();
     let judged = shown.task.judged.as_ref().and_then(|judged| judged.review.as_ref());
     let conflicts = shown.task.review.as_ref().or(judged).map(|review| review.sets.as_slice());
     let mut sets: Vec<Set> = Vec::new();
@@ -112,7 +125,7 @@ pub(in super::super) fn sets(shown: &Shown) -> Vec<Set> {
             columns: Vec::new(),
         });
     }
-    for side in sides {
+    for side in &sides {
         let one = stored.iter().find(|one| one.submission.arrival == side.arrival).copied();
         let held = held.contains(&side.arrival);
         let mut placed = false;
@@ -128,6 +141,14 @@ pub(in super::super) fn sets(shown: &Shown) -> Vec<Set> {
         }
     }
     sets.retain(|set| !set.columns.is_empty());
+    for column in sets.iter_mut().flat_map(|set| &mut set.columns).filter(|_| last.is_some()) {
+        let judged =
+            |side: &Side| last.is_some_and(|last| super::judged::judged(last).any(|a| a == side.arrival));
+        let stands = |side: &Side| last.is_some_and(|last| last.upheld.contains(&side.arrival));
+        if column.sides.iter().any(judged) {
+            column.upheld = Some(column.sides.iter().any(stands));
+        }
+    }
     sets
 }
 
@@ -164,6 +185,7 @@ fn add(set: &mut Set, side: &Side, stored: Option<&Submitted>, held: bool) {
             stored: stored.into_iter().collect(),
             held,
             done,
+            upheld: None,
         }),
     }
 }

@@ -28,25 +28,27 @@ pub(super) struct Heads<'a> {
 }
 
 impl Heads<'_> {
-    /// ` A  task_result · 3 deliveries · untrusted`.
+    /// ` A  ✓ upheld · task_result · 3 deliveries · untrusted`.
     pub(super) fn title(&self, column: &Column, new: bool) -> Line<'static> {
         let theme = self.theme;
-        let mut line = vec![
-            Span::styled(format!(" {} ", column.label), theme.style(Role::Badge)),
-            Span::styled(
-                format!(" {} · {} ", column.kind.as_str(), column.times()),
-                theme.style(Role::Title),
-            ),
-            Span::styled("· untrusted ", theme.style(Role::Untrusted)),
-        ];
+        let mut line =
+            vec![Span::styled(format!(" {} ", column.label), theme.style(Role::Badge)), " ".into()];
+        match column.upheld {
+            Some(true) => line.push(Span::styled("✓ upheld · ", theme.style(Role::Success))),
+            Some(false) => line.push(Span::styled("not upheld · ", theme.style(Role::Warning))),
+            None => {}
+        }
+        let kind = format!("{} · {}", column.kind.as_str(), column.times());
+        line.push(Span::styled(kind, theme.style(Role::Title)));
+        line.push(Span::styled(" · untrusted", theme.style(Role::Untrusted)));
         if column.done {
-            line.push(Span::styled("· ALREADY DONE ", theme.style(Role::Danger)));
+            line.push(Span::styled(" · ALREADY DONE", theme.style(Role::Danger)));
         }
         if column.held {
-            line.push(Span::styled("· held ", theme.style(Role::Warning)));
+            line.push(Span::styled(" · held", theme.style(Role::Warning)));
         }
         if new {
-            line.push(Span::styled("· NEW ", theme.style(Role::Danger)));
+            line.push(Span::styled(" · NEW", theme.style(Role::Danger)));
         }
         Line::from(line)
     }
@@ -176,6 +178,9 @@ impl Heads<'_> {
         {
             out.push(why.clone());
         }
+        if let Some(upheld) = column.upheld {
+            out.push(if upheld { "upheld".to_owned() } else { "not upheld".to_owned() });
+        }
         if let Some(effect) = &column.effect {
             out.push(format!("reports the effect {} on {}", effect.key, effect.target));
         }
@@ -189,7 +194,7 @@ impl Heads<'_> {
                 out.push("    ! its claimed time contradicts the order of arrival".to_owned());
             }
             if let Some(record) = &one.judged_by {
-                out.push(format!("    judged before by {record}"));
+                out.push(format!("    judged by {record}"));
             }
         }
         out.push(String::new());

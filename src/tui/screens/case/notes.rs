@@ -5,11 +5,14 @@ use ratatui::text::{Line, Span};
 
 use super::Case;
 use super::header::{Heads, note};
+use super::judged::decision;
 use super::sides::{Look, Sides};
 use crate::domain::diff::Diff;
+use crate::domain::event::Decided;
 use crate::tui::model::Model;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::ink;
+use crate::tui::widgets::moment::{Told, moment};
 
 impl Case {
     /// The line at the top: which task, where it stands, which intent; at the right where one reads.
@@ -41,7 +44,7 @@ impl Case {
     }
 
     /// Every note there is, as text and role, most urgent first.
-    pub(super) fn notes(&self) -> Vec<(String, Role)> {
+    pub(super) fn notes(&self, model: &Model) -> Vec<(String, Role)> {
         let mut notes = Vec::new();
         let Some(shown) = self.reading.shown() else { return notes };
         let news = self.news();
@@ -51,26 +54,28 @@ impl Case {
         if let Some(why) = self.reading.problem() {
             notes.push((format!("could not be read again: {why}"), Role::Danger));
         }
-        if let Some(why) = &self.sides.problem {
+        if let Some(why) = self.sides.problem() {
             notes.push((
                 format!("the sides could not be compared: {why} (refresh tries again)"),
                 Role::Danger,
             ));
         }
-        let task = &shown.task;
-        if !task.state.waits_for_a_record()
-            && let Some(last) = &task.decided
-        {
-            let (what, by) = (last.decision, &last.principal.subject);
-            notes.push((
-                format!("decided: {what} by {by} in {} (record {})", last.approval_id, last.sequence),
-                Role::Success,
-            ));
+        let last = decision(shown);
+        if let Some(last) = last {
+            notes.push((self.told_decision(last, model), Role::Success));
+            notes.push((format!("reason: {}", last.reason), Role::Text));
+        }
+        if let Some(why) = self.judged.problem() {
+            notes.push((format!("what was judged could not be read whole: {why}"), Role::Warning));
         }
         let Some(set) = self.sets.get(self.set) else { return notes };
         match &set.conflict {
             Some(conflict) => {
-                notes.push((format!("conflict: {}", conflict.why), Role::Warning));
+                let (word, role) = match last {
+                    Some(_) => ("was in conflict", Role::Muted),
+                    None => ("conflict", Role::Warning),
+                };
+                notes.push((format!("{word}: {}", conflict.why), role));
                 if let Some(done) = &conflict.effect {
                     let from = done.arrival.map(|arrival| format!(" by #{arrival}")).unwrap_or_default();
                     let (key, target) = (&done.effect.key, &done.effect.target);
@@ -86,14 +91,13 @@ impl Case {
                     notes.push((format!("this intent was judged before, by record {record}"), Role::Warning));
                 }
             }
-            None => {
+            None if set.columns.iter().all(|column| column.held) => {
                 notes.push(("held: no conflict, judged together with the others".to_owned(), Role::Muted))
             }
+            None => {}
         }
         let two = self.sides.pair.is_some_and(|(a, b)| a != b);
-        if let Some(same) =
-            self.sides.comparison().filter(|_| two).and_then(|found| found.diff.as_ref().ok()).and_then(alike)
-        {
+        if let Some(same) = self.sides.diff().filter(|_| two).as_deref().and_then(alike) {
             notes.push((same, Role::Warning));
         }
         let others =
@@ -106,6 +110,27 @@ impl Case {
             )),
         }
         notes
+    }
+
+    /// `decided in record 3: ready, upheld A #2, not B #5, by ann, 12:04:31Z (A-3)`.
+    fn told_decision(&self, last: &Decided, model: &Model) -> String {
+        let at = self.judged.record().map(|record| moment(record.decided_at, Told::Utc, model));
+        let at = at.map(|at| format!(", {at}")).unwrap_or_default();
+        let (what, by, id) = (last.decision, &last.principal.subject, &last.approval_id);
+        let columns = || self.sets.iter().flat_map(|set| &set.columns);
+        let named = |wanted: bool| -> Vec<String> {
+            let own = columns().filter(|column| column.upheld == Some(wanted));
+            own.map(|column| format!("{} #{}", column.label, column.arrival())).collect()
+        };
+        let (upheld, not) = (named(true).join(", "), named(false).join(", "));
+        let sides = match (upheld.is_empty(), not.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => ", no side upheld".to_owned(),
+            (false, true) => format!(", upheld {upheld}"),
+            (false, false) => format!(", upheld {upheld}, not {not}"),
+        };
+        let word = if last.supersedes.is_some() { "corrected" } else { "decided" };
+        format!("{word} in record {}: {what}{sides}, by {by}{at} ({id})", last.sequence)
     }
 
     fn told_news(&self, news: &[u64]) -> String {
@@ -123,8 +148,14 @@ impl Case {
     }
 
     /// The notes within some lines; the last says when there are more.
-    pub(super) fn note_lines(&self, width: usize, most: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let notes = self.notes();
+    pub(super) fn note_lines(
+        &self,
+        width: usize,
+        most: usize,
+        theme: &Theme,
+        model: &Model,
+    ) -> Vec<Line<'static>> {
+        let notes = self.notes(model);
         let cut = notes.len() > most;
         let mut lines: Vec<Line<'static>> = notes
             .iter()
@@ -142,9 +173,9 @@ impl Case {
     /// Everything that the screen had to cut, line by line.
     pub(super) fn everything(&self, model: &Model) -> Vec<String> {
         let theme = Theme::bare();
-        let mut lines: Vec<String> = self.notes().into_iter().map(|(text, _)| text).collect();
+        let mut lines: Vec<String> = self.notes(model).into_iter().map(|(text, _)| text).collect();
         if let Some(shown) = self.reading.shown() {
-            lines.extend(super::task::facts(shown, model));
+            lines.extend(super::task::facts(shown, self.judged.record(), model));
         }
         if let Some(set) = self.sets.get(self.set) {
             let heads = Heads { columns: &set.columns, checks: &self.checks, theme: &theme, model };
@@ -160,13 +191,12 @@ impl Case {
 /// Where one reads: `difference 2 of 5  wrap on`.
 fn place(sides: &Sides) -> String {
     let wrap = if sides.rows.wraps() { "wrap on" } else { "wrap off" };
-    match sides.look {
-        Look::Differences => match sides.comparison().map(|found| &found.diff) {
-            Some(Ok(diff)) => format!("{}  {wrap}", sides.rows.place(diff)),
-            _ => wrap.to_owned(),
-        },
-        Look::Whole => format!("whole  {wrap}"),
-        Look::Raw => format!("raw  {wrap}"),
+    match (sides.look, sides.diff()) {
+        (Look::Differences, Some(diff)) => format!("{}  {wrap}", sides.rows.place(&diff)),
+        (Look::Differences, None) => wrap.to_owned(),
+        (Look::Whole, Some(diff)) => format!("whole  {}  {wrap}", sides.rows.place(&diff)),
+        (Look::Whole, None) => format!("whole  {wrap}"),
+        (Look::Raw, _) => format!("raw  {wrap}"),
     }
 }
 

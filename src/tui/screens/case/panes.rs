@@ -9,6 +9,7 @@ use super::super::View;
 use super::Case;
 use super::columns::Column;
 use super::header::Heads;
+use super::marked::Marked;
 use super::sides::{Focus, Look};
 use crate::domain::diff::Side;
 use crate::tui::model::Model;
@@ -69,7 +70,7 @@ impl Case {
             return parts;
         };
         let most = if area.height >= 20 { 4 } else { 1 };
-        let notes = u16::try_from(self.notes().len()).unwrap_or(u16::MAX);
+        let notes = u16::try_from(self.notes(model).len()).unwrap_or(u16::MAX);
         parts.notes = take(&mut rest, notes.min(most));
         if set.columns.len() > 2 {
             parts.names = take(&mut rest, 1);
@@ -122,7 +123,7 @@ impl Case {
         if !self.compares() {
             return self.paint_task(frame, &parts, view);
         }
-        let notes = self.note_lines(width, usize::from(parts.notes.height), theme);
+        let notes = self.note_lines(width, usize::from(parts.notes.height), theme, view.model);
         stack(frame, parts.notes, notes);
         self.names(width, theme).render(parts.names, frame.buffer_mut());
         let Some(set) = self.sets.get(self.set) else { return };
@@ -153,6 +154,9 @@ impl Case {
             let (open, close) = if on { ("[", "]") } else { (" ", " ") };
             let style = if on { theme.style(Role::Selected) } else { theme.style(Role::Muted) };
             line.push(Span::styled(format!("{open}{}{close}", column.label), style));
+            if column.upheld == Some(true) {
+                line.push(Span::styled("✓ upheld ", theme.style(Role::Success)));
+            }
             if new {
                 line.push(Span::styled("NEW ", theme.style(Role::Danger)));
             }
@@ -183,7 +187,9 @@ impl Case {
             if focused {
                 title.insert(0, Span::styled("▸", theme.style(Role::Accent)));
             }
-            block = block.title(Line::from(ink::fit(title, room, false)));
+            let mut title = ink::fit(title, room, false);
+            title.push(Span::raw(" "));
+            block = block.title(Line::from(title));
         }
         block.render(pane.frame, frame.buffer_mut());
         if let Some(column) = column {
@@ -256,14 +262,20 @@ impl Case {
         let say = |text: &str, role| {
             ink::paragraph(text, theme.style(role), usize::from(first.body.width), 9, theme)
         };
-        let Some(found) = self.sides.comparison() else {
-            return stack(frame, first.body, say(&format!(" comparing {wait}"), Role::Muted));
-        };
-        let diff = match &found.diff {
-            Ok(diff) => diff,
-            Err(why) => {
+        let diff = match self.sides.compared() {
+            Some(Ok(diff)) => diff,
+            Some(Err(why)) => {
                 let text = format!("no differences to show: {why}. The other views show each side whole.");
                 return stack(frame, first.body, say(&text, Role::Warning));
+            }
+            None if self.sides.is_stopped() => {
+                let text = "the comparison was cancelled: refresh compares again, view shows each side whole";
+                return stack(frame, first.body, say(text, Role::Warning));
+            }
+            None if wait.is_empty() => return stack(frame, first.body, say(" comparing", Role::Muted)),
+            None => {
+                let text = format!(" comparing {wait}  back cancels it");
+                return stack(frame, first.body, say(&text, Role::Muted));
             }
         };
         let blocks = self.sides.rows.view(diff, Names { a: names.0, b: names.1 }, theme);
@@ -276,12 +288,18 @@ impl Case {
     /// The rows in view of one side's text.
     fn whole(&self, side: Side, width: usize, wait: &str, theme: &Theme) -> Vec<Line<'static>> {
         let Some(text) = self.sides.text(side) else {
-            return vec![Line::styled(format!(" reading {wait}"), theme.style(Role::Muted))];
+            let text =
+                if wait.is_empty() { " reading".into() } else { format!(" reading {wait}  back cancels it") };
+            return vec![Line::styled(text, theme.style(Role::Muted))];
         };
-        let lines = if self.sides.look == Look::Whole { &text.pretty } else { &text.raw };
+        let diff = self.sides.diff();
+        let (lines, diff) = match self.sides.look {
+            Look::Whole => (&text.pretty, diff),
+            _ => (&text.raw, None),
+        };
         let pager = if side == Side::A { self.sides.pagers.first() } else { self.sides.pagers.last() };
         match (lines, pager) {
-            (Ok(lines), Some(pager)) => pager.rows(lines, theme),
+            (Ok(lines), Some(pager)) => pager.rows(&Marked { lines, diff: diff.as_deref(), side }, theme),
             (Err(why), _) => ink::paragraph(why, theme.style(Role::Warning), width, 9, theme),
             (Ok(_), None) => Vec::new(),
         }

@@ -6,16 +6,17 @@ use super::super::viewer::Viewer;
 use super::super::{Ctx, Outcome};
 use super::checks::Checks;
 use super::columns::{Column, Set};
+use super::comparing::{Comparing, Pair};
+use super::marked::Marked;
 use super::panes::Parts;
-use crate::domain::diff::{Kind, Side};
+use crate::domain::diff::{Diff, Kind, Side};
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::Action;
-use crate::tui::effect::{Ask, Effect, Source};
-use crate::tui::event::{Comparison, Reply, Text};
+use crate::tui::effect::{self, Ask, Effect};
+use crate::tui::event::{Reply, Text};
 use crate::tui::widgets::diff::{self, Rows};
 use crate::tui::widgets::list::Move;
-use crate::tui::widgets::pager::Pager;
+use crate::tui::widgets::pager::{Pager, Source};
 use crate::tui::widgets::status::Waiting;
 
 /// How the two texts are looked at.
@@ -46,13 +47,11 @@ pub(super) struct Sides {
     pub(super) focus: Focus,
     pub(super) rows: Rows,
     pub(super) pagers: [Pager; 2],
-    /// What came back for a pair.
-    pub(super) compared: Option<((u64, u64), Arc<Comparison>)>,
-    pub(super) problem: Option<String>,
+    comparing: Comparing,
     pub(super) texts: [Option<(u64, Arc<Text>)>; 2],
-    asked: Option<(u64, (u64, u64))>,
     asked_texts: [Option<(u64, u64)>; 2],
-    waiting: Option<Waiting>,
+    /// Since when texts are waited for.
+    reading: Option<Waiting>,
     wide: bool,
 }
 
@@ -65,12 +64,10 @@ impl Sides {
             focus: Focus::Both,
             rows: Rows::new(),
             pagers: [Pager::new(true), Pager::new(true)],
-            compared: None,
-            problem: None,
+            comparing: Comparing::default(),
             texts: [None, None],
-            asked: None,
             asked_texts: [None, None],
-            waiting: None,
+            reading: None,
             wide: false,
         }
     }
@@ -90,24 +87,60 @@ impl Sides {
         if self.focus == Focus::One(Side::B) { b.or(a) } else { a }
     }
 
-    /// The comparison of the pair on the screen.
-    pub(super) fn comparison(&self) -> Option<&Comparison> {
-        self.compared.as_ref().filter(|(pair, _)| Some(*pair) == self.pair).map(|(_, found)| found.as_ref())
+    /// The differences of the pair on the screen, or why there are none to show.
+    pub(super) fn compared(&self) -> Option<Result<&Arc<Diff>, &str>> {
+        self.comparing.of(self.pair?)
     }
 
-    /// Whether a comparison is under way.
-    pub(super) fn is_comparing(&self) -> bool {
-        self.asked.is_some()
+    /// The differences of the pair on the screen.
+    pub(super) fn diff(&self) -> Option<Arc<Diff>> {
+        self.compared().and_then(Result::ok).cloned()
     }
 
-    /// Forgets what failed, so that it is asked for again.
+    /// Why a side could not be read, revealed.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.comparing.problem()
+    }
+
+    /// Whether somebody did not want to wait for the comparison.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.pair.is_some_and(|pair| self.comparing.is_stopped(pair))
+    }
+
+    /// The content that the pair on the screen waits for.
+    pub(super) fn wanted(&self) -> Option<u64> {
+        self.comparing.wanted(self.pair?)
+    }
+
+    /// Takes a content that was read.
+    pub(super) fn read(&mut self, arrival: u64, reply: &Reply) {
+        self.comparing.read(self.pair, arrival, reply);
+    }
+
+    /// Forgets what failed or was stopped, so that it is done again.
     pub(super) fn retry(&mut self) {
-        self.problem = None;
+        self.comparing.retry();
     }
 
     /// What is being waited for.
     pub(super) fn waiting(&self) -> Option<Waiting> {
-        self.waiting
+        if self.look == Look::Differences { self.comparing.waiting() } else { self.reading }
+    }
+
+    /// Stops what is seen to be waited for. Returns whether there was anything.
+    pub(super) fn stop(&mut self, ctx: &mut Ctx<'_>) -> bool {
+        if self.look == Look::Differences {
+            return self.comparing.stop(self.pair, ctx);
+        }
+        if self.reading.is_none_or(|waiting| waiting.mark(ctx.model.now.run).is_empty()) {
+            return false;
+        }
+        for (request, _) in self.asked_texts.iter_mut().filter_map(Option::take) {
+            ctx.effect(Effect::Cancel(request));
+        }
+        self.reading = None;
+        self.look = Look::Differences;
+        true
     }
 
     /// The text of one side, where it was read.
@@ -117,6 +150,17 @@ impl Sides {
         own?.as_ref().filter(|(of, _)| *of == arrival).map(|(_, text)| text.as_ref())
     }
 
+    /// Whether the next view is the first one again.
+    pub(super) fn is_last_look(&self) -> bool {
+        self.look == Look::Raw
+    }
+
+    /// Back to the first view; one side alone has no differences to show.
+    pub(super) fn first_look(&mut self) {
+        let alone = self.pair.is_some_and(|(a, b)| a == b);
+        self.look = if alone { Look::Whole } else { Look::Differences };
+    }
+
     /// Keeps the pair within the set and asks for what it needs.
     pub(super) fn settle(&mut self, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) {
         let there = |arrival: u64| set.columns.iter().any(|column| column.arrival() == arrival);
@@ -124,27 +168,16 @@ impl Sides {
             let mut arrivals = set.columns.iter().map(Column::arrival);
             let first = arrivals.next();
             self.pair = first.map(|first| (first, arrivals.next().unwrap_or(first)));
-            self.problem = None;
-            // Alone it has no differences to show.
-            let alone = self.pair.is_some_and(|(a, b)| a == b);
-            self.look = if alone { Look::Whole } else { Look::Differences };
+            self.comparing.clear();
+            self.first_look();
         }
         let Some(pair) = self.pair else { return };
-        if self.comparison().is_none() && self.problem.is_none() && self.asked.is_none() {
-            self.ask_pair(id, pair, ctx);
-        }
+        self.comparing.settle(pair, ctx);
         if self.look != Look::Differences {
             for (at, arrival) in [pair.0, pair.1].into_iter().enumerate() {
                 self.ask_text(id, at, arrival, ctx);
             }
         }
-    }
-
-    fn ask_pair(&mut self, id: &TaskId, pair: (u64, u64), ctx: &mut Ctx<'_>) {
-        let request = ctx.request();
-        self.asked = Some((request, pair));
-        self.waiting = Some(Waiting { since: ctx.model.now.run });
-        ctx.effect(Effect::Ask(request, Box::new(Ask::Compare(id.clone(), pair.0, pair.1))));
     }
 
     fn ask_text(&mut self, id: &TaskId, at: usize, arrival: u64, ctx: &mut Ctx<'_>) {
@@ -154,25 +187,24 @@ impl Sides {
         };
         let request = ctx.request();
         *asked = Some((request, arrival));
-        ctx.effect(Effect::Ask(request, Box::new(Ask::Text(id.clone(), arrival, Source::Payload))));
+        self.reading.get_or_insert(Waiting { since: ctx.model.now.run });
+        ctx.effect(Effect::Ask(request, Box::new(Ask::Text(id.clone(), arrival, effect::Source::Payload))));
     }
 
     /// Takes a reply, if it is to this.
     pub(super) fn take(&mut self, request: u64, reply: &Reply, checks: &mut Checks) -> bool {
-        if let Some((_, pair)) = self.asked.filter(|(own, _)| *own == request) {
-            self.asked = None;
-            self.waiting = None;
-            match reply {
-                Reply::Compare(found) => self.took(pair, found, checks),
-                Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
-                Reply::Failed(why) => self.problem = Some(why.clone()),
-                _ => {}
+        if let Some(pair) = self.comparing.take(request, reply) {
+            if self.pair == Some(pair) {
+                self.took(pair, checks);
             }
             return true;
         }
         let at = self.asked_texts.iter().position(|asked| asked.is_some_and(|(own, _)| own == request));
         let Some(at) = at else { return false };
         let arrival = self.asked_texts.get_mut(at).and_then(Option::take).map(|(_, arrival)| arrival);
+        if self.asked_texts.iter().all(Option::is_none) {
+            self.reading = None;
+        }
         if let (Some(arrival), Reply::Text(text)) = (arrival, reply) {
             checks.note(arrival, &text.view);
             // It can be read to its end from now on.
@@ -182,28 +214,26 @@ impl Sides {
             if let Some(place) = self.texts.get_mut(at) {
                 *place = Some((arrival, text.clone()));
             }
+            self.show_selected();
         } else if let Reply::Failed(why) = reply {
-            self.problem = Some(why.clone());
+            self.comparing.fail(why.clone());
         }
         true
     }
 
-    fn took(&mut self, pair: (u64, u64), found: &Arc<Comparison>, checks: &mut Checks) {
-        checks.note(pair.0, &found.a);
-        checks.note(pair.1, &found.b);
+    fn took(&mut self, pair: Pair, checks: &mut Checks) {
         let wrap = self.rows.wraps();
         self.rows = Rows::new();
         if !wrap {
             self.rows.toggle_wrap();
         }
-        if let (Ok(diff), true) = (&found.diff, self.pair == Some(pair)) {
+        if let Some(diff) = self.diff() {
             checks.saw(pair.0);
             checks.saw(pair.1);
             if let Some(first) = diff.differences().first() {
-                self.rows.select(diff, *first as usize);
+                self.rows.select(&diff, *first as usize);
             }
         }
-        self.compared = Some((pair, found.clone()));
     }
 
     /// Takes note of the sizes, and brings the first difference into view when they are first known.
@@ -222,20 +252,16 @@ impl Sides {
         for pager in &mut self.pagers {
             pager.resize(body.width, body.height);
         }
-        if let Some((_, found)) = &self.compared
-            && let Ok(diff) = &found.diff
-        {
-            self.rows.follow(diff);
+        if let Some(diff) = self.diff() {
+            self.rows.follow(&diff);
         }
     }
 
     /// Moves in what is shown; whole texts move together unless one pane has the focus alone.
     pub(super) fn go(&mut self, movement: Move) {
         if self.look == Look::Differences {
-            if let Some((_, found)) = self.compared.clone()
-                && let Ok(diff) = &found.diff
-            {
-                self.rows.go(diff, movement);
+            if let Some(diff) = self.diff() {
+                self.rows.go(&diff, movement);
             }
             return;
         }
@@ -247,13 +273,34 @@ impl Sides {
         if self.focus == Focus::One(Side::B) { Side::B } else { Side::A }
     }
 
-    fn page(&mut self, act: impl Fn(&mut Pager, &dyn crate::tui::widgets::pager::Source)) {
+    fn page(&mut self, act: impl Fn(&mut Pager, &dyn Source)) {
         let side = self.reading();
         let at = usize::from(side == Side::B);
         let Some((_, text)) = self.texts.get(at).and_then(Clone::clone) else { return };
-        let lines = if self.look == Look::Whole { &text.pretty } else { &text.raw };
+        let diff = self.diff();
+        let (lines, diff) = if self.look == Look::Whole { (&text.pretty, diff) } else { (&text.raw, None) };
         if let (Ok(lines), Some(pager)) = (lines, self.pagers.get_mut(at)) {
-            act(pager, lines);
+            act(pager, &Marked { lines, diff: diff.as_deref(), side });
+        }
+    }
+
+    /// Brings the selected difference into view in both whole texts.
+    fn show_selected(&mut self) {
+        let Some(diff) = self.diff().filter(|_| self.look == Look::Whole) else { return };
+        let row = self.rows.selected(&diff).copied();
+        let Some(row) = row.filter(|row| row.kind != Kind::Equal) else { return };
+        for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
+            let Some(lines) = self.text(side).and_then(|text| text.pretty.as_ref().ok()) else { continue };
+            // Where this side has nothing there, what stands before it says where that is.
+            let own = row.span(side).map(|span| lines.line_at(span.start));
+            let near = || self.rows.before(&diff, side).map(|byte| lines.line_at(byte));
+            let (own, near) = (own, if own.is_none() { near() } else { None });
+            let Some(pager) = self.pagers.get_mut(at) else { continue };
+            match (own, near) {
+                (Some(line), _) => pager.jump(line),
+                (None, Some(line)) => pager.show(line),
+                (None, None) => pager.restart(),
+            }
         }
     }
 
@@ -269,6 +316,7 @@ impl Sides {
                     Look::Raw => Look::Differences,
                 };
                 self.pagers.iter_mut().for_each(Pager::restart);
+                self.show_selected();
             }
             Action::ToggleWrap => {
                 self.rows.toggle_wrap();
@@ -290,7 +338,7 @@ impl Sides {
             Action::PreviousPair => self.turn(set, false),
             Action::SwapSides => {
                 self.pair = self.pair.map(|(a, b)| (b, a));
-                self.problem = None;
+                self.comparing.clear();
             }
             Action::Open => self.open(id, set, ctx),
             _ => return Outcome::Ignored,
@@ -299,13 +347,14 @@ impl Sides {
     }
 
     fn step(&mut self, forward: bool, ctx: &mut Ctx<'_>) {
-        self.look = Look::Differences;
-        let Some((_, found)) = self.compared.clone() else { return };
-        if let Ok(diff) = &found.diff
-            && !self.rows.step(diff, forward)
-        {
+        if self.look == Look::Raw {
+            self.look = Look::Differences;
+        }
+        let Some(diff) = self.diff() else { return };
+        if !self.rows.step(&diff, forward) {
             ctx.toast(if forward { "no difference after this" } else { "no difference before this" });
         }
+        self.show_selected();
     }
 
     /// Compares the left side with the next one, or the one before, of the others.
@@ -319,14 +368,14 @@ impl Sides {
             next = step(next);
         }
         self.pair = arrivals.get(next).map(|b| (a, *b));
-        self.problem = None;
+        self.comparing.clear();
     }
 
     /// Opens the selected value whole, in its text.
     fn open(&self, id: &TaskId, set: &Set, ctx: &mut Ctx<'_>) {
         let (a, b) = self.columns(set);
-        let diff = self.comparison().and_then(|found| found.diff.as_ref().ok());
-        let row = diff.and_then(|diff| self.rows.selected(diff));
+        let diff = self.diff();
+        let row = diff.as_deref().and_then(|diff| self.rows.selected(diff));
         let mut side = self.reading();
         // What only one side has is opened there.
         match row.map(|row| row.kind) {
@@ -335,11 +384,11 @@ impl Sides {
             _ => {}
         }
         let column = if side == Side::A { a } else { b.or(a) };
-        let span = row.and_then(|row| if side == Side::A { row.a } else { row.b });
+        let span = row.and_then(|row| row.span(side));
         if let Some(column) = column {
             let title = format!("{} · #{} · {}", column.label, column.arrival(), column.kind.as_str());
             let at = span.map(|span| span.start);
-            ctx.push(Viewer::of(title, id.clone(), column.arrival(), Source::Payload, at));
+            ctx.push(Viewer::of(title, id.clone(), column.arrival(), effect::Source::Payload, at));
         }
     }
 }

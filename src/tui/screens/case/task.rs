@@ -12,6 +12,7 @@ use super::Case;
 use super::panes::{Parts, stack};
 use crate::coordinator::{Shown, Submitted};
 use crate::domain::ids::TaskId;
+use crate::domain::ledger::Record;
 use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::Reply;
@@ -154,8 +155,8 @@ impl TaskView {
     }
 }
 
-/// The facts of a task, one a line, of anybody's text.
-pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
+/// The facts of a task, one a line, of anybody's text; with the record of its last decision, where it was read.
+pub(super) fn facts(shown: &Shown, record: Option<&Record>, model: &Model) -> Vec<String> {
     let task = &shown.task;
     let mut out = Vec::new();
     let told = |at| moment(at, Told::Utc, model);
@@ -213,8 +214,16 @@ pub(super) fn facts(shown: &Shown, model: &Model) -> Vec<String> {
     }
     if let Some(last) = &task.decided {
         let (what, by) = (last.decision, &last.principal.subject);
+        let own = record.filter(|record| record.sequence == last.sequence);
+        let at = own.map(|record| format!(" at {}", told(record.decided_at))).unwrap_or_default();
+        let upheld: Vec<String> = last.upheld.iter().map(|arrival| format!("#{arrival}")).collect();
+        let upheld = match (last.candidates.is_empty(), upheld.is_empty()) {
+            (true, true) => String::new(),
+            (false, true) => ", no side upheld".to_owned(),
+            (_, false) => format!(", upheld {}", upheld.join(" ")),
+        };
         out.push(format!(
-            "last decision: {what} by {by} in {} (record {}): {}",
+            "last decision: {what} by {by}{at} in {} (record {}){upheld}: {}",
             last.approval_id, last.sequence, last.reason
         ));
     }
@@ -250,7 +259,7 @@ impl Case {
         let urgent = |text: &str| {
             ["waits", "safe to do", "last failure", "effect"].iter().any(|w| text.starts_with(w))
         };
-        let lines = facts(shown, model).into_iter().flat_map(|text| {
+        let lines = facts(shown, self.judged.record(), model).into_iter().flat_map(|text| {
             let role = if urgent(&text) { Role::Warning } else { Role::Text };
             let text = text.replace('\n', " ␊ ");
             ink::paragraph(&text, theme.style(role), room, 6, theme)

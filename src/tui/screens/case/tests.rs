@@ -1,5 +1,9 @@
 //! What a reviewer sees: every side whole, in order of arrival, nothing chosen, nothing hidden.
 
+mod comparing;
+mod decided;
+mod marks;
+
 use insta::assert_snapshot;
 use serde_json::json;
 

@@ -142,13 +142,33 @@ fn where_elements_shifted_each_side_has_its_own_place() {
     let b = r#"[{"id":1,"v":"same"},{"id":9},{"id":2,"v":"new","w":[1,2,3]},{"id":3,"v":"same"}]"#;
     let diff = diff(a, b);
     let under = lines(&rows(60, 40, Sides::Under), &diff).join("\n");
-    assert!(under.contains("~ /1/v, in B /2/v  changed"), "{under}");
+    assert!(under.contains("~ /1 · id 2 · v, in B /2/v  changed"), "{under}");
     let beside =
         rows(60, 40, Sides::Beside).view(&diff, Names { a: "A", b: "B" }, &Theme::embedded("mono").unwrap());
     let side = |at: usize| -> Vec<String> {
         beside.iter().flat_map(|block| &block[at]).map(ToString::to_string).collect()
     };
-    assert!(side(0).iter().any(|line| line.contains("~ /1/v  changed")));
-    assert!(side(1).iter().any(|line| line.contains("~ /2/v  changed")));
+    assert!(side(0).iter().any(|line| line.contains("~ /1 · id 2 · v  changed")));
+    assert!(side(1).iter().any(|line| line.contains("~ /2 · id 2 · v  changed")));
     assert!(side(1).iter().any(|line| line.contains("1 equal element 3–3")), "{:?}", side(1));
+}
+
+#[test]
+fn the_place_names_the_element_and_keeps_its_end_where_there_is_little_room() {
+    let of = |revenue: u32| {
+        format!(
+            r#"{{"filings":{{"facts":[{{"company":"Acme","year":2023}},{{"company":"Acme","year":2024,"revenue":{revenue}}},{{"company":"Beta","year":2024}}]}}}}"#
+        )
+    };
+    let one = diff(&of(1), &of(2));
+    let at = |width, sides| lines(&rows(width, 20, sides), &one);
+    let told = at(80, Sides::Under);
+    assert!(told.contains(&" ~ /filings/facts/1 · Acme, 2024 · revenue  changed".to_owned()), "{told:#?}");
+    assert!(told.contains(&" … 2 equal members under /filings/facts/1 · Acme, 2024".to_owned()), "{told:#?}");
+    assert!(at(40, Sides::One(Side::A)).contains(&" ~ …ts/1 · Acme, 2024 · revenue  changed".to_owned()));
+    // Where elements shift, each side's pointer is told.
+    let shifted = diff(&of(1), &of(2).replace("[{", "[{\"company\":\"Zeta\",\"year\":1},{"));
+    let told = lines(&rows(90, 20, Sides::Under), &shifted);
+    let expected = " ~ /filings/facts/1 · Acme, 2024 · revenue, in B /filings/facts/2/revenue  changed";
+    assert!(told.contains(&expected.to_owned()), "{told:#?}");
 }
