@@ -107,6 +107,9 @@ impl fmt::Display for Revealed<'_> {
 /// Allocates nothing when there is nothing to reveal. Stable: revealing the result changes nothing.
 #[must_use]
 pub fn reveal(text: &str) -> Revealed<'_> {
+    if is_plain(text) {
+        return Revealed { text: Cow::Borrowed(text), hidden: 0 };
+    }
     let mut scan = Scan::new();
     let first = text.char_indices().find(|&(_, c)| scan.judge(c) != Verdict::Keep);
     let Some((clean, _)) = first else {
@@ -118,6 +121,11 @@ pub fn reveal(text: &str) -> Revealed<'_> {
         writer.push(c);
     }
     writer.finish()
+}
+
+/// Whether a text is nothing but visible ASCII and spaces: one cell a byte, nothing to reveal.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// Splits at `\n` and reveals each line when it is asked for; tabs become spaces up to the next multiple of

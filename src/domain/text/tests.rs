@@ -202,6 +202,29 @@ fn mixed_scripts_are_named() {
 
 proptest! {
     #[test]
+    fn plain_text_is_cut_as_it_stands(text in "[ -~]{0,60}", width in 0usize..70) {
+        let cut = clip(&text, width);
+        let expected = match width {
+            _ if text.len() <= width => text.clone(),
+            0 => String::new(),
+            _ => format!("{}…", &text[..width - 1]),
+        };
+        prop_assert_eq!(cut.text.as_str(), expected);
+        prop_assert_eq!((cut.more, cells(&cut.text)), (text.len() > width, text.len().min(width)));
+    }
+
+    #[test]
+    fn a_mark_behind_the_cut_goes_with_its_base(text in "[a-z]{1,20}", width in 1usize..20) {
+        prop_assume!(text.len() >= width);
+        let marked = format!("{}\u{301}{}", &text[..width], &text[width..]);
+        let cut = clip(&marked, width);
+        let whole = text.len() == width;
+        prop_assert_eq!(cut.more, !whole);
+        prop_assert_eq!(cells(&cut.text), width);
+        prop_assert_eq!(cut.text.as_str().contains('\u{301}'), whole);
+    }
+
+    #[test]
     fn revealed_text_is_harmless_and_stable(text in any::<String>()) {
         let once = reveal(&text).into_owned();
         prop_assert!(!once.as_str().chars().any(forbidden), "{:?}", once);
