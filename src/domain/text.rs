@@ -124,7 +124,8 @@ pub fn reveal(text: &str) -> Revealed<'_> {
 }
 
 /// Whether a text is nothing but visible ASCII and spaces: one cell a byte, nothing to reveal.
-fn is_plain(text: &str) -> bool {
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 

@@ -22,7 +22,12 @@ pub struct Clipped {
 #[must_use]
 pub fn cells(text: &Revealed<'_>) -> usize {
     let text = text.as_str();
-    if is_plain(text) { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+    // Most of what is shown is plain, or was and is cut.
+    match text.strip_suffix(MORE) {
+        None if is_plain(text) => text.len(),
+        Some(kept) if is_plain(kept) => kept.len() + 1,
+        _ => text.graphemes(true).map(UnicodeWidthStr::width).sum(),
+    }
 }
 
 /// The same where all that is looked at is plain, as most text is, at a fraction of the cost.

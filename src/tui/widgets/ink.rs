@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::domain::text::{is_hidden, mixed_script_warning, reveal};
+use crate::domain::text::{is_hidden, is_plain, mixed_script_warning, reveal};
 use crate::tui::theme::{Role, Theme};
 
 /// Shown where something was left out.
@@ -41,7 +41,11 @@ pub const MIXED: &str = " (mixed scripts!)";
 
 /// The cells that spans take.
 pub fn width(spans: &[Span<'_>]) -> usize {
-    spans.iter().flat_map(|span| span.content.graphemes(true)).map(|grapheme| grapheme.width()).sum()
+    let cells = |text: &str| match is_plain(text) {
+        true => text.len(),
+        false => text.graphemes(true).map(|grapheme| grapheme.width()).sum(),
+    };
+    spans.iter().map(|span| cells(&span.content)).sum()
 }
 
 /// As much as fits in `room` cells; ends in `…` when something was left out here, or `more` says so.
@@ -141,21 +145,25 @@ pub fn paragraph(text: &str, style: Style, room: usize, most: usize, theme: &The
     let mut out: Vec<Line<'static>> = Vec::new();
     for line in text.split('\n') {
         let mut row: Vec<Span<'static>> = Vec::new();
+        let mut used = 0;
         for word in line.split_inclusive(' ') {
             if out.len() >= most {
                 break;
             }
             let word = spans(word, style, theme);
             let bare: usize = width(&word);
-            if !row.is_empty() && width(&row) + bare > room.saturating_add(1) {
+            if !row.is_empty() && used + bare > room.saturating_add(1) {
                 out.push(Line::from(std::mem::take(&mut row)));
+                used = 0;
             }
             if bare > room {
                 let mut pieces = wrap(word, room, most, false);
                 row = pieces.pop().unwrap_or_default();
+                used = width(&row);
                 out.extend(pieces.into_iter().map(Line::from));
             } else {
                 row.extend(word);
+                used += bare;
             }
         }
         out.push(Line::from(row));

@@ -37,23 +37,30 @@ pub fn put_line(buffer: &mut Buffer, area: Rect, line: &Line<'_>) {
         }
         let text = span.content.as_ref();
         let style = line.style.patch(span.style);
-        if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            for byte in text.bytes().take(usize::from(rest.width)) {
-                if let Some(cell) =
-                    buffer.cell_mut((x, rest.y)).filter(|_| byte != b' ' || style != Style::new())
-                {
-                    cell.set_char(char::from(byte)).set_style(style);
-                }
-                x += 1;
+        let (plain, text) = plain_beginning(text);
+        for byte in plain.bytes().take(usize::from(rest.width)) {
+            if let Some(cell) = buffer.cell_mut((x, rest.y)).filter(|_| byte != b' ' || style != Style::new())
+            {
+                cell.set_char(char::from(byte)).set_style(style);
             }
-        } else {
-            (x, _) = buffer.set_stringn(x, rest.y, text, usize::from(rest.width), style);
-            if text.width() > usize::from(rest.width) {
+            x += 1;
+        }
+        let room = usize::from(area.right().saturating_sub(x));
+        if !text.is_empty() {
+            (x, _) = buffer.set_stringn(x, rest.y, text, room, style);
+            if text.width() > room {
                 // Half a wide character does not fit, and what follows it must not take its cell.
                 return;
             }
         }
     }
+}
+
+/// As much of a text as is visible ASCII, a cell a byte, and the rest: what belongs to the last character with it.
+fn plain_beginning(text: &str) -> (&str, &str) {
+    let plain = text.bytes().take_while(|byte| (b' '..=b'~').contains(byte)).count();
+    let end = if plain == text.len() { plain } else { plain.saturating_sub(1) };
+    text.split_at_checked(end).unwrap_or(("", text))
 }
 
 #[cfg(test)]
