@@ -129,8 +129,14 @@ fn coordinator(dir: &Path) -> Arc<dyn Coordinator> {
     Arc::new(Local::embedded(Arc::new(store), Arc::new(Rules::default()), Principal::owner("you")))
 }
 
-#[tokio::test]
-async fn leaving_writes_what_is_not_written_yet_and_so_does_a_panic() {
+/// Fault 59: leaving writes what is not written yet, and so does a panic that unwinds through the loop.
+#[test]
+fn draft_survives_panic() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(leave_twice());
+}
+
+async fn leave_twice() {
     let dir = tempfile::tempdir().unwrap();
     let coordinator = coordinator(dir.path());
     let (events, _answers) = mpsc::channel(4);

@@ -372,7 +372,7 @@ fn enter_paste_and_early_keys_send_nothing_and_a_draft_is_not_dropped_by_esc() {
     stage.press(&mut script, "a");
     let screen = script.screen();
     assert!(
-        screen.contains("Answer T") && screen.contains("│ Europe") && screen.contains("asked"),
+        screen.contains("Answer T") && screen.contains("▌ Europe") && screen.contains("asked"),
         "{screen}"
     );
 }

@@ -75,6 +75,7 @@ impl Layer for Decision {
                 return Outcome::Ignored;
             }
             Action::DiscardDraft => self.discard(ctx),
+            Action::Copy if self.reason.is_empty() => ctx.toast("there is nothing to copy"),
             Action::Copy => ctx.effect(Effect::Copy(self.reason.text())),
             Action::Down if self.focus == Focus::Choices => {
                 self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
