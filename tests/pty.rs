@@ -456,7 +456,7 @@ fn a_conflict_is_found_read_decided_and_verified() {
     play.until_text("RECORDED: needs_review → ready");
     let record = play.digest_on_screen();
     play.keys("\x1b");
-    play.until_text("decided: ready by");
+    play.until_text("decided in record 4: ready, upheld A");
     play.keys("\x1b");
     play.until_text("4 found");
     play.keys("A");

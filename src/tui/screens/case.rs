@@ -264,12 +264,14 @@ impl Layer for Case {
                     (Action::Details, "details"),
                 ];
             }
-            return &[
-                (Action::Open, "open"),
+            const OFFERS: [(Action, &str); 4] = [
                 (Action::Answer, "answer"),
+                (Action::Open, "open"),
                 (Action::Timeline, "timeline"),
                 (Action::Details, "details"),
             ];
+            let asks = self.reading.shown().is_some_and(|shown| shown.task.interruption.is_some());
+            return OFFERS.get(usize::from(!asks)..).unwrap_or_default();
         }
         if !self.news().is_empty() {
             return &[
