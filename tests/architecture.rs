@@ -27,15 +27,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 /// Inside the terminal: what each part may import of `tui`.
 const INSIDE_TUI: &[(&str, &[&str])] = &[
     ("tui::action", &[]),
-    ("tui::event", &["model"]),
-    ("tui::effect", &[]),
+    ("tui::draft", &[]),
+    ("tui::event", &["model", "draft"]),
+    ("tui::effect", &["draft"]),
     ("tui::model", &[]),
     ("tui::theme", &[]),
     ("tui::terminal", &[]),
     ("tui::keymap", &["action", "event"]),
     ("tui::input", &["event", "terminal"]),
     ("tui::widgets", &["widgets", "theme", "model", "action", "event"]),
-    ("tui::screens", &["screens", "widgets", "theme", "action", "effect", "event", "model", "keymap"]),
+    (
+        "tui::screens",
+        &["screens", "widgets", "theme", "action", "draft", "effect", "event", "model", "keymap"],
+    ),
 ];
 
 /// Words that may stand only in files under these paths.

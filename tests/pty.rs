@@ -48,6 +48,7 @@ fn child() {
         who: "you".into(),
         look: Look { theme: None, depth: Depth::detect(), keymap: Keymap::default() },
         reports: Path::new(&socket).with_file_name("reports"),
+        drafts: Path::new(&socket).with_file_name("drafts"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let coordinator = store_beside(Path::new(&socket));

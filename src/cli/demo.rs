@@ -59,9 +59,10 @@ impl Demo {
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
         let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
-            let state = quoted(&place.join("state").to_string_lossy());
-            let command = format!("TRIBUNAL_STATE_DIR={state} {}", terminal::command(&path));
-            let left = terminal::show(settings, Arc::new(owned(&config, store)), command).await;
+            let state = place.join("state");
+            let named = quoted(&state.to_string_lossy());
+            let command = format!("TRIBUNAL_STATE_DIR={named} {}", terminal::command(&path));
+            let left = terminal::show(settings, Arc::new(owned(&config, store)), command, &state).await;
             // Where the terminal is gone nothing can be said, and why it went is what counts.
             let told = whereabouts(&place, messages, out);
             return left.and(told);

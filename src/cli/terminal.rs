@@ -29,7 +29,8 @@ pub fn run(global: Global) -> Result<(), Failure> {
             made.map_err(|e| Failure::file(&settings.paths.data.to_string_lossy(), &e))?;
         }
         let coordinator = connect::open(&settings, makes).await?;
-        show(&settings, coordinator, command(&settings.place()?)).await
+        let state = settings.paths.state.clone();
+        show(&settings, coordinator, command(&settings.place()?), &state).await
     })
 }
 
@@ -44,11 +45,13 @@ pub fn check() -> Result<(), Failure> {
     tui::terminal::check().map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// Shows a coordinator's docket until the person leaves; `command` is how a shell reaches the same store.
+/// Shows a coordinator's docket until the person leaves; `command` is how a shell reaches the same store, and drafts are
+/// kept below `state`.
 pub async fn show(
     settings: &Settings,
     coordinator: Arc<dyn Coordinator>,
     command: String,
+    state: &Path,
 ) -> Result<(), Failure> {
     let principal = coordinator.principal();
     let start = Start {
@@ -57,6 +60,7 @@ pub async fn show(
         command,
         look: look(settings)?,
         reports: settings.paths.state.join("reports"),
+        drafts: state.join("drafts"),
     };
     match tui::run(start, coordinator, Box::new(Docket::new())).await {
         Ok(tui::Ended::Quit) => Ok(()),

@@ -169,6 +169,8 @@ actions! {
     Accept "accept" "Takes what is typed or chosen." [Line: "enter"]
     Submit "submit" (danger) "Sends the decision or the answer, once."
         [Field: "ctrl-s", Decision: "ctrl-s", Answer: "ctrl-s", Confirm: "ctrl-s"]
+    DiscardDraft "discard-draft" "Throws away the draft of this form, asked twice."
+        [Field: "f8", Decision: "X" "f8", Answer: "X" "f8"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
     Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]

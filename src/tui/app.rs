@@ -50,6 +50,8 @@ pub struct App {
     size: (u16, u16),
     notice: Option<(String, Duration)>,
     next_request: u64,
+    /// The person asked to leave, and was told what would be lost.
+    warned: bool,
     /// What the first screen wants, until it is taken.
     opening: Vec<Effect>,
 }
@@ -80,6 +82,7 @@ impl App {
             size: (width, height),
             notice: None,
             next_request: 0,
+            warned: false,
             opening: Vec::new(),
         };
         let mut opening = Vec::new();
@@ -146,8 +149,11 @@ impl App {
                 }
             }
             Event::Feed(ref change) => {
-                if let Change::Link(link) = change {
-                    self.model.hear(*link);
+                match change {
+                    Change::Link(link) => self.model.hear(*link),
+                    Change::Unkept(Some(why)) => self.notify(format!("not kept on disk: {why}")),
+                    Change::Unkept(None) => self.notify("kept on disk again"),
+                    Change::News(_) => {}
                 }
                 self.tell_all(&event, &mut effects);
             }
@@ -158,6 +164,14 @@ impl App {
     /// Shows a short notice, revealed.
     pub fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some((text.into(), self.model.now.run.saturating_add(NOTICE)));
+    }
+
+    /// Says what would be lost by leaving. Returns whether that was said already, to the key before this one.
+    pub fn warned_of_loss(&mut self, why: &str) -> bool {
+        if !self.warned {
+            self.notify(format!("quitting again loses what you wrote: {why}"));
+        }
+        std::mem::replace(&mut self.warned, true)
     }
 
     /// Takes note that a frame was painted: what is guarded counts from here.
@@ -195,8 +209,12 @@ impl App {
         if self.shut(top) && !matches!(action, Some(Action::Back | Action::Quit)) {
             return;
         }
+        let danger = action.is_some_and(|action| action.entry().danger && top.painted.is_none());
+        if action != Some(Action::Quit) {
+            self.warned = false;
+        }
         match action {
-            Some(action) if action.entry().danger && top.painted.is_none() => {}
+            Some(_) if danger => {}
             Some(action) => self.run(action, effects),
             None if typing => self.with_top(effects, |layer, ctx| layer.text(key, ctx)),
             // Escape and a key in one read look like alt and the key.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::coordinator::ListRequest;
 use crate::domain::decision::Decision;
 use crate::domain::ids::TaskId;
+use crate::tui::draft::{Draft, Kind};
 
 /// One wish. Wishes are carried out in order.
 #[derive(Debug, PartialEq)]
@@ -19,6 +20,15 @@ pub enum Effect {
     Ask(u64, Box<Ask>),
     /// Nobody waits for the answer to this request any more.
     Cancel(u64),
+    /// Keep what was written, away from the loop.
+    Keep {
+        /// As far as it is written, whole.
+        draft: Box<Draft>,
+        /// At once; else within a second.
+        now: bool,
+    },
+    /// The draft of this is sent or thrown away.
+    Forget(TaskId, Kind),
 }
 
 /// One question to the coordinator. Each has the reply of the same name.
@@ -58,6 +68,8 @@ pub enum Ask {
     Readmit(String),
     /// Drop an entry, with a reason.
     Drop(String, String),
+    /// What was written about a task and not sent. The one question that the user's own disk answers.
+    Draft(TaskId, Kind),
 }
 
 /// The bytes of a payload that was read.

@@ -10,6 +10,7 @@ use crate::domain::diff::{Diff, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Record, Report};
 use crate::domain::refusal::Refusal;
+use crate::tui::draft::Draft;
 use crate::tui::model::Link;
 
 /// A key without its modifiers. A character carries its own shift: `G`, not shift and `g`.
@@ -134,10 +135,21 @@ pub enum Reply {
     Readmit(Box<Admitted>),
     /// The entry was dropped.
     Drop,
+    /// What is known of a draft.
+    Draft(Found),
     /// A rule said no; nothing was written.
     Refused(Box<Refusal>),
     /// It could not be done; a sentence fragment without anybody else's text unrevealed.
     Failed(String),
+}
+
+/// What is known of a draft.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The draft, where there is one.
+    pub draft: Option<Box<Draft>>,
+    /// What lies in its place and cannot be read, and why.
+    pub problem: Option<String>,
 }
 
 /// One text, ready to be read line by line.
@@ -158,4 +170,6 @@ pub enum Change {
     Link(Link),
     /// Something was committed, here or elsewhere: the tasks it is about, each once. Quarantine entries count as `None`.
     News(Vec<Option<TaskId>>),
+    /// Why something that was written is not kept on disk, revealed; `None` when everything is again.
+    Unkept(Option<String>),
 }

@@ -7,6 +7,7 @@
 
 pub mod action;
 pub mod app;
+pub mod draft;
 pub mod effect;
 pub mod event;
 mod input;
@@ -83,6 +84,8 @@ pub struct Start {
     pub look: Look,
     /// Where a report goes when the program breaks.
     pub reports: PathBuf,
+    /// Where what is written and not sent is kept.
+    pub drafts: PathBuf,
 }
 
 /// The clock of the loop.
@@ -115,13 +118,16 @@ pub async fn run(
     model.zone = jiff::tz::TimeZone::system();
     let size = ratatui::backend::Backend::size(&screen)?;
     let app = App::new(model, start.look, first, size.width, size.height);
-    let (mut runtime, answers) = Runtime::new(coordinator);
+    let (mut runtime, answers) = Runtime::new(coordinator, start.drafts);
     runtime.follow();
     let terminal = Terminal::new(screen)?;
     let mut session = Session { app, terminal, runtime, clock, queue: VecDeque::new() };
     let ended = session.live(ends, pauses, answers).await;
-    drop(session);
+    // The terminal first: writing the last drafts may take a moment.
+    let Session { terminal, runtime, .. } = session;
+    drop(terminal);
     guard.leave();
+    drop(runtime);
     match ended {
         // Only a panic elsewhere takes the terminal from under the loop.
         Err(Error::Terminal(error)) if error.kind() == io::ErrorKind::NotConnected => Err(Error::Panicked),
@@ -228,7 +234,12 @@ impl Session {
             }
             for effect in self.app.update(event, self.clock.now()) {
                 match self.runtime.carry_out(effect) {
-                    Some(Effect::Quit) => return Ok(true),
+                    Some(Effect::Quit) => {
+                        let lost = self.runtime.settle();
+                        if lost.is_none_or(|why| self.app.warned_of_loss(&why)) {
+                            return Ok(true);
+                        }
+                    }
                     Some(Effect::Redraw) => self.terminal.clear()?,
                     Some(Effect::Copy(text)) => {
                         let sent = self.terminal.backend_mut().copy(&text)?;
@@ -238,7 +249,7 @@ impl Session {
                             "too long to copy"
                         });
                     }
-                    Some(Effect::Cancel(_) | Effect::Ask(..)) | None => {}
+                    Some(_) | None => {}
                 }
             }
         }

@@ -1,20 +1,23 @@
 //! Runs what the screens asked for, away from the loop, and brings the answers back as events.
 
 mod asking;
+mod drafts;
 #[cfg(test)]
 mod tests;
 
 pub(super) use asking::answer;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::coordinator::Coordinator;
-use crate::tui::effect::Effect;
+use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
+use drafts::Drafts;
 
 /// Answers that may wait to be taken; who answers faster than the loop takes waits.
 const QUEUE: usize = 256;
@@ -23,6 +26,7 @@ const QUEUE: usize = 256;
 pub struct Runtime {
     coordinator: Arc<dyn Coordinator>,
     jobs: Jobs,
+    drafts: Drafts,
     feed: Option<JoinHandle<()>>,
 }
 
@@ -60,10 +64,13 @@ impl Drop for Jobs {
 }
 
 impl Runtime {
-    /// A runtime with nothing to do, and where its answers come out. Must be made inside tokio.
-    pub fn new(coordinator: Arc<dyn Coordinator>) -> (Runtime, Receiver<Event>) {
+    /// A runtime with nothing to do that keeps drafts in this directory, and where its answers come out. Must be made
+    /// inside tokio.
+    pub fn new(coordinator: Arc<dyn Coordinator>, drafts: PathBuf) -> (Runtime, Receiver<Event>) {
         let (events, answers) = mpsc::channel(QUEUE);
-        (Runtime { coordinator, jobs: Jobs { events, running: HashMap::new() }, feed: None }, answers)
+        let drafts = Drafts::new(drafts, coordinator.clone(), events.clone());
+        let jobs = Jobs { events, running: HashMap::new() };
+        (Runtime { coordinator, jobs, drafts, feed: None }, answers)
     }
 
     /// Follows the coordinator's changes from now on, until this is dropped.
@@ -80,12 +87,31 @@ impl Runtime {
                 None
             }
             Effect::Ask(request, ask) => {
-                let coordinator = self.coordinator.clone();
-                self.jobs.start(request, asking::answer(coordinator, *ask));
+                match *ask {
+                    Ask::Draft(task, kind) => {
+                        let found = self.drafts.recall((task, kind));
+                        self.jobs.start(request, async { Reply::Draft(found.await) });
+                    }
+                    ask => self.jobs.start(request, asking::answer(self.coordinator.clone(), ask)),
+                }
+                None
+            }
+            Effect::Keep { draft, now } => {
+                self.drafts.put((draft.task.clone(), draft.kind), Some(draft), now);
+                None
+            }
+            Effect::Forget(task, kind) => {
+                self.drafts.put((task, kind), None, true);
                 None
             }
             Effect::Quit | Effect::Copy(_) | Effect::Redraw => Some(effect),
         }
+    }
+
+    /// Writes every draft now, before the program ends. Returns why something would be lost, revealed, where something
+    /// would.
+    pub fn settle(&self) -> Option<String> {
+        self.drafts.settle()
     }
 }
 

@@ -377,6 +377,104 @@ fn sighup() {
     assert_eq!(beside(play.dir.path(), &["verify"], b"").0, 0);
 }
 
+impl Play {
+    /// Waits until a draft that holds this text is on disk.
+    fn until_kept(&self, text: &str) {
+        let holds = || {
+            let files = std::fs::read_dir(self.dir.path().join("state/drafts")).into_iter().flatten();
+            let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap_or_default());
+            texts.into_iter().any(|kept| kept.contains(text))
+        };
+        for _ in 0..600 {
+            if holds() {
+                return;
+            }
+            self.rest(Duration::from_millis(10));
+        }
+        panic!("never on disk: {text}");
+    }
+
+    /// Starts the program again in the same directories, once it has ended.
+    fn again(self) -> Play {
+        Play::program_in(self.dir, &[])
+    }
+}
+
+/// Fault 59: what was typed is there again, to the last key, after the line went down or somebody ended the program.
+#[test]
+fn draft_survives_sighup() {
+    let mut play = Play::program_in(one_conflict(), &[]);
+    let mut reason = String::new();
+    for (signal, code) in [("-HUP", 129), ("-TERM", 143), ("-QUIT", 131)] {
+        play.open_decision();
+        play.keys("\t");
+        if !reason.is_empty() {
+            play.until_text("made against v");
+            play.until_text(reason.trim_end());
+        }
+        let more = format!("before{signal}. ");
+        reason.push_str(&more);
+        play.keys(&more);
+        play.until_text(reason.trim_end());
+        play.signal(signal);
+        assert_eq!(play.child.wait().unwrap().exit_code(), code);
+        play.given_back();
+        play = play.again();
+    }
+    // By itself it decides nothing; what confirms is typed anew, and then nothing of it is left.
+    play.open_decision();
+    play.keys("\x13");
+    play.until_text("not sent: choose ready or cancel");
+    assert_eq!(records(play.dir.path()), Vec::<Value>::new());
+    play.keys(" \t\t\tready\x13");
+    play.until_text("RECORDED: needs_review → ready");
+    assert_eq!(records(play.dir.path())[0]["reason"], json!(reason.trim_end()));
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+    assert_eq!(std::fs::read_dir(play.dir.path().join("state/drafts")).unwrap().count(), 0);
+}
+
+/// Fault 59: what was on disk before `kill -9` is there again.
+#[test]
+fn draft_survives_kill9() {
+    let mut play = Play::program_in(one_conflict(), &[]);
+    play.open_decision();
+    play.keys("\tkept by itself");
+    play.until_kept("kept by itself");
+    play.signal("-KILL");
+    play.child.wait().unwrap();
+    let mut play = play.again();
+    play.open_decision();
+    play.until_text("made against v");
+    play.keys("\t");
+    play.until_text("kept by itself");
+    assert_eq!(records(play.dir.path()), Vec::<Value>::new());
+}
+
+/// Fault 59: where a draft cannot be kept, quitting says so and asks; the same key again leaves.
+#[test]
+fn quitting_asks_where_a_draft_would_be_lost() {
+    let dir = one_conflict();
+    std::fs::write(dir.path().join("state/drafts"), b"a file where the directory should be").unwrap();
+    let mut play = Play::program_in(dir, &[]);
+    play.open_decision();
+    play.keys("\tnowhere to go");
+    play.until_text("not kept on disk: T-1: ");
+    // Closed and opened again it is there as long as the program runs.
+    play.keys("\x1b");
+    play.until("the dialog closed", |seen| !seen.parser.screen().contents().contains("Decide T-1"));
+    play.keys("d");
+    play.until_text("made against v");
+    play.after_the_guard();
+    play.keys("\t");
+    play.until_text("nowhere to go");
+    play.keys("\x03");
+    play.until_text("quitting again loses what you wrote: T-1: ");
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+    play.given_back();
+}
+
 /// Whatever signal ends it, a shell sees which one.
 #[test]
 fn the_exit_code_tells_the_signal() {
@@ -494,13 +592,14 @@ fn sqlite_disk_full() {
     play.keys("\r");
     play.until_text("difference 1 of 1");
     play.keys("d");
-    play.until_text("choose ready or cancel");
+    play.until_text("made against v");
     play.after_the_guard();
-    play.keys(&format!("jjj \t, then not\t\t{confirms}\x13"));
+    // What was written and chosen before is still there; what confirms is not.
+    play.keys(&format!("\t, then not\t\t{confirms}\x13"));
     play.until_text("RECORDED: needs_review → ready");
     assert!(!play.screen().contains("the last write failed"), "{}", play.screen());
     let made = records(play.dir.path());
-    assert_eq!((made.len(), made[0]["reason"].as_str().unwrap()), (1, ", then not"));
+    assert_eq!((made.len(), made[0]["reason"].as_str().unwrap()), (1, "the disk was full, then not"));
     assert_eq!(beside(play.dir.path(), &["verify"], b"").0, 0);
     play.keys("\x03");
     assert!(play.child.wait().unwrap().success());

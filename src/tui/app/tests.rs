@@ -104,6 +104,24 @@ fn esc_goes_back_one_level_and_never_leaves() {
 }
 
 #[test]
+fn leaving_over_a_loss_is_asked_once_and_again_after_another_key() {
+    let now = Now { run: Duration::ZERO, wall: jiff::Timestamp::UNIX_EPOCH };
+    let look = Look { theme: None, depth: Depth::True, keymap: Keymap::default() };
+    let first = Box::new(probe("first", &Log::default()));
+    let app = &mut App::new(Model::new("store", "you", now), look, first, 80, 24);
+    let press = |app: &mut App, key: char| app.update(Event::Key(Key::plain(Code::Char(key))), now);
+    assert_eq!(press(app, 'q'), [Effect::Quit]);
+    assert!(!app.warned_of_loss("T-1: the disk is full"));
+    assert!(
+        app.notice.as_ref().is_some_and(|(said, _)| said.contains("loses what you wrote: T-1: the disk"))
+    );
+    press(app, 'q');
+    assert!(app.warned_of_loss("T-1: the disk is full"), "asked twice in a row it leaves");
+    press(app, 'j');
+    assert!(!app.warned_of_loss("T-1: the disk is full"));
+}
+
+#[test]
 fn three_levels_is_the_deepest_and_popups_do_not_count() {
     let (mut script, log) = script();
     script.keys("<enter><enter><enter>");

@@ -14,7 +14,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::refusal::Refusal;
 use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Content, Source};
-use crate::tui::event::{Change, Event, Reply, Text};
+use crate::tui::event::{Change, Event, Found, Reply, Text};
 use crate::tui::model::Link;
 
 /// How long to wait before a lost feed is tried again, at most.
@@ -62,6 +62,8 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
             c.drop_entry(&id, &reason).await?;
             Reply::Drop
         }
+        // Where nobody keeps drafts there is none.
+        Ask::Draft(..) => Reply::Draft(Found::default()),
     })
 }
 

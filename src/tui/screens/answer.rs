@@ -3,6 +3,7 @@
 //! What is answered is the question that was read when the form opened. When another is asked, or the task
 //! changes, sending stops until that was noted; what is written stays.
 
+mod draft;
 mod keys;
 mod off;
 mod question;
@@ -12,6 +13,7 @@ mod sheet;
 mod tests;
 
 use super::decision::correct;
+use super::drafting::Drafting;
 use super::reading::Reading;
 use super::sending::Sending;
 use crate::coordinator::Shown;
@@ -19,6 +21,7 @@ use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
+use crate::tui::draft::Kind;
 use crate::tui::model::Model;
 use crate::tui::widgets::form::{Fields, Scroll};
 use crate::tui::widgets::input::Field;
@@ -65,8 +68,7 @@ pub struct Answer {
     checked: Option<Result<serde_json::Value, Vec<FieldError>>>,
     sending: Sending,
     scroll: Scroll,
-    /// Esc was pressed over something written.
-    leaving: bool,
+    draft: Drafting,
     size: (u16, u16),
 }
 
@@ -75,6 +77,7 @@ impl Answer {
     /// answer that can still be superseded, that one is corrected.
     pub fn new(id: TaskId) -> Answer {
         Answer {
+            draft: Drafting::new(id.clone(), Kind::Answer),
             reading: Reading::new(id),
             pinned: None,
             content: Content::None,
@@ -90,7 +93,6 @@ impl Answer {
             checked: None,
             sending: Sending::new(),
             scroll: Scroll::At(0),
-            leaving: false,
             size: (0, 0),
         }
     }
@@ -175,8 +177,13 @@ impl Answer {
         let now = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
         self.confirm.set("");
         if before != now {
+            let written = self.written();
+            self.empty();
             self.content = self.pinned.as_ref().map_or(Content::None, |pinned| Content::of(&pinned.asked));
-            (self.choice, self.cursor, self.focus, self.checked) = (None, 0, 0, None);
+            if !written.is_blank() {
+                // What has no place in the new form is shown and kept.
+                self.restore(written, false);
+            }
         }
     }
 
@@ -262,11 +269,5 @@ impl Answer {
             _ => {}
         }
         self.scroll = Scroll::Focus;
-    }
-
-    /// Whether something would be lost by leaving.
-    fn has_draft(&self) -> bool {
-        self.sending.record().is_none()
-            && (!self.text.is_empty() || !self.reason.is_empty() || self.checked.is_some())
     }
 }

@@ -24,14 +24,12 @@ use ratatui::layout::Rect;
 
 use super::answer::Answer;
 use super::approvals::Approvals;
-use super::decision::correct::nothing_to_decide;
-use super::decision::{Decision, Draft, Seen};
+use super::decision::{Decision, Seen};
 use super::reading::Reading;
 use super::timeline::Timeline;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::Effect;
 use crate::tui::event::Event;
@@ -70,8 +68,6 @@ pub struct Case {
     judged: Judged,
     /// Of a decided case the task itself is shown, not the sides that were judged.
     faces_task: bool,
-    /// The reason as far as it is written: kept while one goes back to read.
-    draft: Draft,
     size: (u16, u16),
 }
 
@@ -88,7 +84,6 @@ impl Case {
             task: TaskView::default(),
             judged: Judged::default(),
             faces_task: false,
-            draft: Draft::default(),
             size: (0, 0),
         }
     }
@@ -166,12 +161,9 @@ impl Case {
             revision: shown.task.revision,
             set: shown.candidate_set_digest,
             checks: self.checks.clone(),
-            draft: self.draft.clone(),
         });
+        // Where there is nothing to decide the dialog says so, and shows what was written before, if something was.
         let open = shown.may.get("supersede") == Some(&true);
-        if let Some(why) = nothing_to_decide(shown).filter(|_| !open) {
-            return ctx.toast(reveal(&why).to_string());
-        }
         match shown.task.decided.as_ref().filter(|_| open) {
             Some(last) => ctx.push(decision.superseding(last.approval_id.clone())),
             None => ctx.push(decision),

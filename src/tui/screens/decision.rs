@@ -4,6 +4,7 @@
 //! that neither a stray key nor a habit decides. Enter, paste and mouse never do.
 
 pub(super) mod correct;
+mod draft;
 mod keys;
 mod off;
 mod record;
@@ -11,11 +12,9 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use super::case::checks::Checks;
 use super::case::columns::{self, Column, Set};
+use super::drafting::Drafting;
 use super::reading::Reading;
 use super::sending::Sending;
 use super::viewer::Viewer;
@@ -27,11 +26,9 @@ use crate::domain::interruption::Interruption;
 use crate::domain::task::TaskState;
 use crate::domain::text::reveal;
 use crate::tui::action::Action;
+use crate::tui::draft::Kind;
 use crate::tui::widgets::form::Scroll;
 use crate::tui::widgets::input::Field;
-
-/// A reason as far as it is written, kept by the screen below.
-pub(super) type Draft = Rc<RefCell<String>>;
 
 /// What was on the screen when the decision was opened.
 #[derive(Clone, Debug)]
@@ -46,8 +43,6 @@ pub(super) struct Seen {
     pub(super) set: Option<Digest>,
     /// Which contents were read, verified and on the screen.
     pub(super) checks: Checks,
-    /// The reason so far.
-    pub(super) draft: Draft,
 }
 
 /// Where the keys go.
@@ -82,14 +77,10 @@ pub struct Decision {
     reason: Field,
     resume: Field,
     confirm: Field,
-    draft: Draft,
+    draft: Drafting,
     supersedes: Option<String>,
-    /// The task was not read yet.
-    opens: bool,
     sending: Sending,
     scroll: Scroll,
-    /// Going back was asked for over a reason that nobody else keeps.
-    leaving: bool,
     size: (u16, u16),
 }
 
@@ -97,6 +88,7 @@ impl Decision {
     /// For a task of which nothing was on the screen: sides can only be upheld from the case.
     pub fn new(id: TaskId) -> Decision {
         Decision {
+            draft: Drafting::new(id.clone(), Kind::Decision),
             reading: Reading::new(id),
             seen: None,
             checks: Checks::default(),
@@ -108,12 +100,9 @@ impl Decision {
             reason: Field::lines(""),
             resume: Field::line(""),
             confirm: Field::line(""),
-            draft: Draft::default(),
             supersedes: None,
-            opens: true,
             sending: Sending::new(),
             scroll: Scroll::Focus,
-            leaving: false,
             size: (0, 0),
         }
     }
@@ -121,8 +110,6 @@ impl Decision {
     /// For a task as it was on the screen.
     pub(super) fn seen(seen: Seen) -> Decision {
         let mut decision = Decision::new(seen.task_id.clone());
-        decision.reason = Field::lines(&seen.draft.borrow());
-        decision.draft = seen.draft.clone();
         decision.checks = seen.checks.clone();
         decision.seen = Some(seen);
         decision
@@ -266,17 +253,6 @@ impl Decision {
     /// Takes over the task as it was just read.
     fn read(&mut self, ctx: &mut Ctx<'_>) {
         let Some(shown) = self.reading.shown() else { return };
-        if std::mem::take(&mut self.opens) && self.seen.is_none() && self.supersedes.is_none() {
-            // Nobody looked before it was opened: what is left is to correct the last record, or nothing.
-            match (correct::nothing_to_decide(shown), correct::correctable(shown)) {
-                (Some(_), Some(last)) => self.supersedes = Some(last),
-                (Some(why), None) => {
-                    ctx.toast(reveal(&why).to_string());
-                    return ctx.close();
-                }
-                (None, _) => {}
-            }
-        }
         self.sets = columns::sets(shown);
         let revision = shown.task.revision;
         let there: Vec<u64> = self.sets.iter().flat_map(|set| &set.columns).map(Column::arrival).collect();
@@ -293,6 +269,7 @@ impl Decision {
             self.confirm.set("");
         }
         self.checks.go_on(self.reading.id(), &self.sets, ctx);
+        self.open(ctx);
     }
 
     fn preview(&self, ctx: &mut Ctx<'_>) {
@@ -315,7 +292,6 @@ impl Decision {
                     revision: self.reading.shown().map_or(0, |shown| shown.task.revision),
                     set: Some(record.candidate_set_digest),
                     checks: self.checks.clone(),
-                    draft: Draft::default(),
                 };
                 ctx.push(Decision::seen(seen).superseding(record.approval_id.clone()));
             }

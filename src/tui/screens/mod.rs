@@ -9,6 +9,7 @@ pub mod case;
 pub mod decision;
 mod dialog;
 pub mod docket;
+mod drafting;
 pub mod help;
 #[cfg(test)]
 mod listed;

@@ -21,8 +21,9 @@ use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::ledger::{Head, Record, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
+use crate::tui::draft::{Draft, Kind};
 use crate::tui::effect::{Ask, Effect, Source};
-use crate::tui::event::{Change, Event, Reply, Text};
+use crate::tui::event::{Change, Event, Found, Reply, Text};
 use crate::tui::model::Link;
 use crate::tui::screens::Layer;
 use crate::tui::testing::Script;
@@ -78,6 +79,8 @@ pub(super) struct Stage {
     pub(super) missing: Vec<u64>,
     /// Every question that was put.
     pub(super) log: Vec<Ask>,
+    /// The drafts that are kept.
+    pub(super) drafts: BTreeMap<(TaskId, Kind), Draft>,
 }
 
 impl Stage {
@@ -92,6 +95,7 @@ impl Stage {
             loses: false,
             missing: Vec::new(),
             log: Vec::new(),
+            drafts: BTreeMap::new(),
         };
         stage.say(
             "task_request",
@@ -282,17 +286,17 @@ impl Stage {
             Ask::Entry(_) => {
                 Reply::Entry(Box::new(Quarantined { entry: entry(1), bytes: BYTES.as_bytes().into() }))
             }
+            Ask::Draft(task, kind) => {
+                let draft = self.drafts.get(&(task.clone(), *kind)).cloned().map(Box::new);
+                Reply::Draft(Found { draft, problem: None })
+            }
             other => panic!("nobody asks this here: {other:?}"),
         }
     }
 
     /// Answers until nothing is asked any more. Returns what else was wanted.
     pub(super) fn serve(&mut self, script: &mut Script) -> Vec<Effect> {
-        serve(script, |ask| {
-            let reply = self.reply(&ask);
-            self.log.push(ask);
-            Some(reply)
-        })
+        self.serve_but(script, |_| false)
     }
 
     /// A screen on this world, current, and on the screen for long enough that keys count.
@@ -341,6 +345,12 @@ impl Stage {
                         let reply = self.reply(&ask);
                         self.log.push(*ask);
                         script.event(Event::Reply { request, reply });
+                    }
+                    Effect::Keep { draft, .. } => {
+                        self.drafts.insert((draft.task.clone(), draft.kind), *draft);
+                    }
+                    Effect::Forget(task, kind) => {
+                        self.drafts.remove(&(task, kind));
                     }
                     other => others.push(other),
                 }

@@ -9,7 +9,6 @@ use super::super::decision::Decision;
 use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
@@ -51,11 +50,22 @@ impl Layer for Answer {
                 (Action::Preview, "preview"),
             ];
         }
+        if self.pinned.is_none() && self.draft.is_found() {
+            return &[(Action::Copy, "copy draft"), (Action::DiscardDraft, "discard draft")];
+        }
         if self.void {
             return &[(Action::Decide, "cancel the task")];
         }
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
+        }
+        if self.draft.is_found() {
+            return &[
+                (Action::NextField, "next"),
+                (Action::Choose, "choose"),
+                (Action::Submit, "send"),
+                (Action::DiscardDraft, "discard draft"),
+            ];
         }
         &[
             (Action::NextField, "next"),
@@ -77,24 +87,34 @@ impl Layer for Answer {
         if self.on_done(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
-        let left = std::mem::take(&mut self.leaving);
+        if action != Action::DiscardDraft {
+            self.draft.hold();
+        }
         match action {
-            Action::Back if self.has_draft() && !left => {
-                self.leaving = true;
-                ctx.toast("something is written here: going back again drops it");
+            Action::Back => {
+                self.keep(true, ctx);
+                return Outcome::Ignored;
             }
+            Action::DiscardDraft => self.discard(ctx),
             Action::Down => self.step(true),
             Action::Up => self.step(false),
             Action::PageDown | Action::HalfPageDown => self.page(1, ctx.model),
             Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
             Action::First => self.scroll = Scroll::At(0),
-            Action::Choose => self.choose(),
+            Action::Choose => {
+                self.choose();
+                self.keep(false, ctx);
+            }
             Action::NextField => self.next_focus(true),
             Action::PreviousField => self.next_focus(false),
             Action::Submit => self.submit(ctx),
             Action::Preview => self.preview(ctx),
             Action::Copy => self.copy(ctx),
-            Action::Acknowledge if self.sending.is_writing() => self.pin(ctx.model),
+            Action::Acknowledge if self.sending.is_writing() => {
+                self.pin(ctx.model);
+                self.draft.rebase(self.now());
+                self.keep(false, ctx);
+            }
             Action::Refresh => self.reading.ask(ctx),
             Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
             // Enter sends nothing.
@@ -104,8 +124,7 @@ impl Layer for Answer {
         Outcome::Handled
     }
 
-    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
-        self.leaving = false;
+    fn text(&mut self, key: Key, ctx: &mut Ctx<'_>) {
         if !self.sending.is_writing() || (self.part() == Some(Part::Confirm) && key.code == Code::Enter) {
             return;
         }
@@ -114,6 +133,7 @@ impl Layer for Answer {
         } else {
             self.with_fields(|fields, at| fields.key(at, key));
         }
+        self.keep(false, ctx);
         self.scroll = Scroll::Focus;
     }
 
@@ -129,6 +149,7 @@ impl Layer for Answer {
                 } else {
                     self.with_fields(|fields, at| fields.paste(at, text));
                 }
+                self.keep(false, ctx);
             }
             _ => {}
         }
@@ -137,17 +158,16 @@ impl Layer for Answer {
         }
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
-                let opens = self.opens;
                 self.pin(ctx.model);
-                if let Some(why) = self.nothing_asked().filter(|_| opens) {
-                    ctx.toast(reveal(&why).to_string());
-                    ctx.close();
-                }
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
                 self.sending.ask_changes(self.reading.id(), after, ctx);
             }
+            self.open(ctx);
+        }
+        if self.draft.event(event, ctx) {
+            self.open(ctx);
         }
     }
 
@@ -161,6 +181,7 @@ impl Answer {
     fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
         self.scroll = Scroll::At(0);
         if self.sending.record().is_some() {
+            self.draft.forget(ctx);
             return self.reading.ask(ctx);
         }
         if self.sending.is_writing() {

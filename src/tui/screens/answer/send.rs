@@ -103,7 +103,7 @@ impl Answer {
         match self.pinned.as_ref().and_then(|pinned| pinned.asked.question.link.as_deref()) {
             Some(link) if question::is_safe(link) => ctx.effect(Effect::Copy(link.to_owned())),
             Some(_) => ctx.toast("the link is not plain http(s): it is not copied"),
-            None => {}
+            None => self.copy_leftover(ctx),
         }
     }
 }

@@ -55,6 +55,10 @@ impl Answer {
         if !told.is_empty() {
             sheet.lines(told).lines([Line::default()]);
         }
+        let found = self.draft.told(self.now().as_ref(), width, theme, model);
+        if !found.is_empty() {
+            sheet.lines(found).lines([Line::default()]);
+        }
         let Some(pinned) = &self.pinned else {
             sheet.lines(dialog::absent(&self.reading, "no question is open", width, theme, model));
             return sheet;

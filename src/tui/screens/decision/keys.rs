@@ -9,6 +9,7 @@ use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Decision, Focus};
 use crate::tui::action::{Action, Scope};
+use crate::tui::effect::Effect;
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
 use crate::tui::widgets::form::Scroll;
@@ -39,6 +40,14 @@ impl Layer for Decision {
         if self.sending.record().is_some() {
             return RECORDED;
         }
+        if self.draft.is_found() {
+            return &[
+                (Action::ToggleUphold, "choose"),
+                (Action::NextField, "next"),
+                (Action::Submit, "send"),
+                (Action::DiscardDraft, "discard draft"),
+            ];
+        }
         &[
             (Action::ToggleUphold, "choose"),
             (Action::NextField, "next"),
@@ -56,14 +65,18 @@ impl Layer for Decision {
         if self.on_done(action, ctx) == Outcome::Handled {
             return Outcome::Handled;
         }
-        let left = std::mem::take(&mut self.leaving);
-        let lost = self.seen.is_none() && !self.reason.is_empty() && self.sending.record().is_none();
+        if action != Action::DiscardDraft {
+            self.draft.hold();
+        }
         let many = self.choices().len();
         match action {
-            Action::Back if lost && !left => {
-                self.leaving = true;
-                ctx.toast("a reason is written here: going back again drops it");
+            Action::Back => {
+                self.keep(true, ctx);
+                return Outcome::Ignored;
             }
+            Action::DiscardDraft => self.discard(ctx),
+            Action::Copy if self.reason.is_empty() => ctx.toast("there is nothing to copy"),
+            Action::Copy => ctx.effect(Effect::Copy(self.reason.text())),
             Action::Down if self.focus == Focus::Choices => {
                 self.cursor = (self.cursor + 1).min(many.saturating_sub(1))
             }
@@ -88,17 +101,20 @@ impl Layer for Decision {
         if matches!(action, Action::Down | Action::Up | Action::First | Action::Last | Action::ToggleUphold) {
             self.scroll = Scroll::Focus;
         }
+        if action == Action::ToggleUphold {
+            self.keep(false, ctx);
+        }
         Outcome::Handled
     }
 
-    fn text(&mut self, key: Key, _ctx: &mut Ctx<'_>) {
+    fn text(&mut self, key: Key, ctx: &mut Ctx<'_>) {
         if !self.sending.is_writing() || (self.focus == Focus::Confirm && key.code == Code::Enter) {
             return;
         }
         if let Some(field) = self.field() {
             field.key(key);
         }
-        self.draft.replace(self.reason.text());
+        self.keep(false, ctx);
         self.scroll = Scroll::Focus;
     }
 
@@ -112,7 +128,7 @@ impl Layer for Decision {
                 if let Some(field) = self.field() {
                     field.paste(text);
                 }
-                self.draft.replace(self.reason.text());
+                self.keep(false, ctx);
             }
             _ => {}
         }
@@ -121,6 +137,9 @@ impl Layer for Decision {
         }
         if self.reading.event(event, ctx) {
             self.read(ctx);
+        }
+        if self.draft.event(event, ctx) {
+            self.open(ctx);
         }
         if let Event::Reply { request, reply } = event
             && self.checks.take(*request, reply)
@@ -142,7 +161,7 @@ impl Decision {
     fn after_reply(&mut self, ctx: &mut Ctx<'_>) {
         self.scroll = Scroll::Focus;
         if self.sending.record().is_some() {
-            self.draft.replace(String::new());
+            self.draft.forget(ctx);
             self.reading.ask(ctx);
             return;
         }

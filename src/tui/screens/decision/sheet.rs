@@ -62,6 +62,10 @@ impl Decision {
             // What came of the last try is read first.
             sheet.lines(told).lines([Line::default()]);
         }
+        let found = self.draft.told(self.now().as_ref(), width, theme, model);
+        if !found.is_empty() {
+            sheet.lines(found).lines([Line::default()]);
+        }
         let closed = self.closed(shown);
         if let Some(why) = &closed {
             // There is nothing to choose; what was written stays.

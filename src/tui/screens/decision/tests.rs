@@ -234,6 +234,7 @@ fn a_side_that_arrives_stops_it_and_the_reason_is_there_when_one_comes_back() {
 #[test]
 fn it_is_off_with_the_reason_beside_it() {
     let told = |stage: &mut Stage, keys: &str| {
+        stage.drafts.clear();
         let mut script = opened(stage, 120, 40);
         stage.press(&mut script, keys);
         stage.press(&mut script, "<ctrl-s>");
@@ -260,6 +261,7 @@ fn it_is_off_with_the_reason_beside_it() {
     let screen = told(&mut stage, "jjj<space>");
     assert!(screen.contains("? not fetched") && !screen.contains("[x]"), "{screen}");
     stage.missing.clear();
+    stage.drafts.clear();
     let mut script = opened(&mut stage, 120, 40);
     stage.press(&mut script, &keys);
     script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));

@@ -114,6 +114,7 @@ impl Docket {
                     self.news.lost = true;
                 }
             }
+            Change::Unkept(_) => return,
         }
         self.freshen(ctx);
     }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use serde_json::Value;
 
 use super::super::ink;
 use super::super::input::Field as Input;
 use super::Sheet;
-use crate::domain::form::{Entry, Field, FieldError, Form, Kind};
+use crate::domain::form::{Choice, Entry, Field, FieldError, Form, Kind};
 use crate::domain::text::reveal;
 use crate::tui::event::{Code, Key};
 use crate::tui::theme::{Role, Theme};
@@ -137,6 +138,30 @@ impl Fields {
             .collect()
     }
 
+    /// What is not as it was offered, by the field's raw name: a text, yes or no, the values chosen; null for none.
+    pub fn filled(&self) -> BTreeMap<String, Value> {
+        let named = self.form.fields.iter().zip(&self.controls);
+        named
+            .filter_map(|(field, now)| {
+                let value = value(field, now);
+                (value != self::value(field, &control(field))).then(|| (field.name.raw().to_owned(), value))
+            })
+            .collect()
+    }
+
+    /// Fills in what `filled` gave, also that of another form. Returns what has no place in this one.
+    pub fn restore(&mut self, mut filled: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+        for (field, control) in self.form.fields.iter().zip(&mut self.controls) {
+            if let Some(value) = filled.remove(field.name.raw())
+                && !fill(field, control, &value)
+            {
+                filled.insert(field.name.raw().to_owned(), value);
+            }
+        }
+        filled.retain(|_, value| !value.is_null());
+        filled
+    }
+
     /// What was filled in, by the field's raw name. An empty text is no answer.
     fn entries(&self) -> BTreeMap<String, Entry> {
         let named = self.form.fields.iter().zip(&self.controls);
@@ -162,7 +187,7 @@ impl Fields {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn answer(&self) -> Result<serde_json::Value, Vec<FieldError>> {
+    pub fn answer(&self) -> Result<Value, Vec<FieldError>> {
         self.form.collect(&self.entries())
     }
 
@@ -251,6 +276,46 @@ fn control(field: &Field) -> Control {
     }
 }
 
+/// What a control holds, as data.
+fn value(field: &Field, control: &Control) -> Value {
+    let of = |choices: &[Choice], at: usize| choices.get(at).map_or(Value::Null, |one| one.value.clone());
+    match (&field.kind, control) {
+        (_, Control::Text(input)) => Value::String(input.text()),
+        (_, Control::Flag(flag, _)) => flag.map_or(Value::Null, Value::Bool),
+        (Kind::One(choices), Control::One(Some(at), _)) => of(choices, *at),
+        (Kind::Many { choices, .. }, Control::Many(chosen, _)) => {
+            let on = chosen.iter().enumerate().filter(|(_, on)| **on);
+            Value::Array(on.map(|(at, _)| of(choices, at)).collect())
+        }
+        _ => Value::Null,
+    }
+}
+
+/// Has a control hold this. Returns whether it can.
+fn fill(field: &Field, control: &mut Control, value: &Value) -> bool {
+    let place = |choices: &[Choice], value: &Value| choices.iter().position(|one| one.value == *value);
+    match (&field.kind, control, value) {
+        (_, Control::Text(input), Value::String(text)) => input.set(text),
+        (_, Control::Flag(flag, cursor), Value::Bool(on)) => (*flag, *cursor) = (Some(*on), usize::from(!on)),
+        (_, Control::Flag(flag, _), Value::Null) => *flag = None,
+        (_, Control::One(chosen, _), Value::Null) => *chosen = None,
+        (Kind::One(choices), Control::One(chosen, cursor), value) => match place(choices, value) {
+            Some(at) => (*chosen, *cursor) = (Some(at), at),
+            None => return false,
+        },
+        (Kind::Many { choices, .. }, Control::Many(chosen, _), Value::Array(values)) => {
+            if values.iter().any(|value| place(choices, value).is_none()) {
+                return false;
+            }
+            for (on, choice) in chosen.iter_mut().zip(choices) {
+                *on = values.contains(&choice.value);
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
 /// `Region (required, one of 3)`.
 fn label(field: &Field, mine: bool, width: usize, theme: &Theme) -> Line<'static> {
     let name = field.title.as_ref().unwrap_or(&field.name);
@@ -311,7 +376,7 @@ fn options(field: &Field, control: &Control, mine: bool, width: usize, theme: &T
         spans.extend(ink::spans(text, style, theme));
         Line::from(ink::fit(spans, width, false))
     };
-    let told = |choice: &crate::domain::form::Choice| {
+    let told = |choice: &Choice| {
         let about = choice.description.as_ref().map(|d| format!(" — {}", d.raw())).unwrap_or_default();
         let value = match choice.value.as_str() {
             Some(value) if value == choice.title.raw() => String::new(),
