@@ -20,6 +20,10 @@ mod check;
 mod crowds;
 
 #[cfg(test)]
+#[path = "store/behind.rs"]
+mod behind;
+
+#[cfg(test)]
 #[path = "store/faults.rs"]
 mod faults;
 

@@ -13,6 +13,7 @@ mod project;
 mod quarantine;
 mod queue;
 mod readers;
+mod readmit;
 mod schema;
 mod shared;
 #[cfg(test)]
@@ -105,12 +106,18 @@ impl SqliteStore {
             schema::check(&conn, &path)?;
         }
         schema::migrate(&conn)?;
-        transaction::bring_up_after_a_crash(&conn, &options.rules)?;
-        schema::fit_docket(&conn, &options.rules.thresholds)?;
-        Self::start(path, conn, &shelf, options)
+        let failure = transaction::prepare(&conn, &options.rules);
+        Self::start(path, conn, &shelf, options, failure)
     }
 
-    fn start(path: PathBuf, conn: Connection, shelf: &Shelf, options: Options) -> Result<Self, StoreError> {
+    /// Starts its threads; `failure` is why tables could not be made ready.
+    fn start(
+        path: PathBuf,
+        conn: Connection,
+        shelf: &Shelf,
+        options: Options,
+        failure: Option<StoreError>,
+    ) -> Result<Self, StoreError> {
         let unremembered =
             |e: std::io::Error| StoreError::Unreachable(format!("heads cannot be remembered: {e}"));
         let store_id = schema::meta_text(&conn, "store_id")?.filter(|id| is_store_id(id));
@@ -128,6 +135,7 @@ impl SqliteStore {
         let identity =
             identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
         let shared = Arc::new(Shared::new(path, store_id, identity, mismatch));
+        shared.set_write_failure(failure.map(|e| e.to_string()));
         let checkpoints = checkpoint::Checkpoints::start(&shared)?;
         let thresholds = options.rules.thresholds.clone();
         let writer = Writer {
@@ -141,6 +149,8 @@ impl SqliteStore {
             counters: write::Counters::default(),
             tasks: held::Tasks::default(),
             data_version: None,
+            unadmittable: None,
+            left_waiting: readmit::Readmitting::read(&conn)?.is_some(),
         };
         let (queue, jobs) = Queue::new();
         let thread = std::thread::Builder::new()

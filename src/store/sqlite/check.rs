@@ -2,8 +2,8 @@
 
 use super::connect::{damaged, failed};
 use super::log::{self, int};
-use super::quarantine;
 use super::thread::Kind;
+use super::{quarantine, schema};
 use crate::domain::attention::{self, Attention, Reason, Stuck, Thresholds};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::{Limits, parse};
@@ -342,17 +342,38 @@ fn compare_records(
     Ok(())
 }
 
+/// What tables are behind by. They were brought up before this was read: where they still are behind what was written
+/// before, that failed.
+fn behind(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), StoreError> {
+    let first = schema::behind_from(conn)?;
+    if first == 0 || first > through {
+        return Ok(());
+    }
+    let unnoted: i64 = conn
+        .prepare_cached(
+            "SELECT count(*) FROM event e WHERE e.seq >= ?1 AND e.seq <= ?2 AND e.item > 0 AND NOT EXISTS \
+             (SELECT 1 FROM thread t WHERE t.item = e.item AND t.kind = 0 AND t.key = e.revision)",
+        )
+        .and_then(|mut s| s.query_row([int(first), int(through)], |r| r.get(0)))
+        .map_err(failed)?;
+    page.events += unnoted.unsigned_abs();
+    let message = format!("what is read is behind it from event {first} on: status says why");
+    page.findings.push(LogProblem { at: "the log".into(), message });
+    Ok(())
+}
+
 /// What belongs to no single task: quarantine entries, and that nothing was left over.
 fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), StoreError> {
     let count = |sql: &str| -> Result<i64, StoreError> {
         conn.prepare_cached(sql).and_then(|mut s| s.query_row([], |r| r.get(0))).map_err(failed)
     };
-    let mut say = |at: String, message: String| page.findings.push(LogProblem { at, message });
     let of_entries: i64 = conn
         .prepare_cached("SELECT count(*) FROM event WHERE item < 0 AND seq <= ?1")
         .and_then(|mut s| s.query_row([int(through)], |r| r.get(0)))
         .map_err(failed)?;
     page.events += of_entries.unsigned_abs();
+    behind(conn, through, page)?;
+    let mut say = |at: String, message: String| page.findings.push(LogProblem { at, message });
     for (at, sql) in [
         ("snapshots", "SELECT count(*) FROM snapshot WHERE id NOT IN (SELECT id FROM task)"),
         ("the docket", "SELECT count(*) FROM docket WHERE item > 0 AND item NOT IN (SELECT id FROM task)"),
