@@ -24,6 +24,10 @@ mod crowds;
 mod behind;
 
 #[cfg(test)]
+#[path = "store/waiting.rs"]
+mod waiting;
+
+#[cfg(test)]
 #[path = "store/faults.rs"]
 mod faults;
 

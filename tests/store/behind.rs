@@ -1,7 +1,7 @@
 //! Tables that are behind the log and cannot be brought up, or not yet: what is read, what is refused, what is said.
 
 use crate::common::invariants::check_invariants;
-use crate::common::{Place, admit, admitted, asks, begin, block_on, conflict, decide, moves, result};
+use crate::common::{NOON, Place, admit, admitted, asks, begin, block_on, conflict, decide, moves, result};
 use crate::conformance::first_page;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -246,4 +246,89 @@ fn a_task_is_brought_up_and_changed_in_one_commit() {
         store.close();
     });
     assert_eq!(check_invariants(&place.path()).records.len(), 1);
+}
+
+/// The same file under other thresholds: the docket is made anew, also where tables are behind, and is then what the log
+/// says under them.
+#[test]
+fn the_docket_is_made_anew_under_other_thresholds() {
+    for is_behind in [false, true] {
+        let place = Place::new();
+        let later = block_on(async {
+            let store = place.open();
+            conflict(&store, "T-1").await;
+            store.submit(vec![admit(asks("T-2"))]).await.unwrap();
+            store.submit(vec![admit(b"junk".to_vec())]).await.unwrap();
+            let last = store.status().await.unwrap().head.events;
+            begin(&store, "T-3").await;
+            store.submit(vec![admit(asks("T-4"))]).await.unwrap();
+            last
+        });
+        if is_behind {
+            // T-3 and T-4 as they are when only the log has them.
+            let conn = file(&place);
+            for sql in [
+                "DELETE FROM thread WHERE seq > ?1",
+                "DELETE FROM docket WHERE item IN (SELECT item FROM event WHERE seq > ?1)",
+                "DELETE FROM words WHERE item IN (SELECT item FROM event WHERE seq > ?1)",
+                "DELETE FROM snapshot WHERE id IN (SELECT item FROM event WHERE seq > ?1)",
+                "DELETE FROM task WHERE id IN (SELECT item FROM event WHERE seq > ?1)",
+            ] {
+                assert!(conn.execute(sql, [later as i64]).unwrap() > 0, "{sql}");
+            }
+            say_behind(&conn, later + 1);
+        }
+        let mut options = place.options();
+        options.rules.thresholds.pending_ms = 60_000;
+        block_on(async {
+            let store = SqliteStore::open(&place.path(), options).unwrap();
+            let listed = async |minutes: i64| {
+                let mut request = first_page(Scope::Waiting);
+                request.now = NOON.plus(minutes * 60_000);
+                let rows = store.page(&request).await.unwrap().rows;
+                rows.iter().filter_map(|r| r.task.as_ref()).map(|t| t.task_id.0.clone()).collect::<Vec<_>>()
+            };
+            assert_eq!(listed(0).await, ["T-1"]);
+            assert_eq!(listed(1).await, ["T-1", "T-2", "T-4"]);
+            let (found, _) = crate::check::check(&store).await;
+            assert_eq!(found.findings, []);
+        });
+        // And back again.
+        drop(place.open());
+        check_invariants(&place.path());
+    }
+}
+
+/// A tab is counted up to ten thousand; from the next on it says that there are more.
+#[test]
+fn tallies_past_what_is_counted() {
+    let place = Place::new();
+    block_on(async {
+        let store = place.open();
+        let conn = file(&place);
+        let fill = |from: i64, to: i64| {
+            conn.execute_batch(&format!(
+                "WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})
+                 INSERT INTO docket(item, since, until, reason, stuck) SELECT i, 1, 9223372036854775807, 0, -1 FROM n;
+                 WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})
+                 INSERT INTO task(id, task_id, trace_id, state, entered_at, urgency, deadline, candidates, decided)
+                 SELECT i, 'T-' || i, 'R', 0, 1, -1, 9223372036854775807, 0, 1 FROM n;"
+            ))
+            .unwrap();
+        };
+        let counted = async || {
+            let t = store.tallies(NOON).await.unwrap();
+            [t.needs_review, t.all, t.decided].map(|t| (t.count, t.capped))
+        };
+        fill(1, 10_000);
+        assert_eq!(counted().await, [(10_000, false); 3]);
+        conn.execute("UPDATE docket SET reason = 1 WHERE item <= 4000", []).unwrap();
+        assert_eq!(counted().await, [(6000, false), (10_000, false), (10_000, false)]);
+        fill(10_001, 10_001);
+        assert_eq!(counted().await, [(6001, false), (10_000, true), (10_000, true)]);
+        conn.execute("UPDATE docket SET reason = 0", []).unwrap();
+        assert_eq!(counted().await, [(10_000, true); 3]);
+        let t = store.tallies(NOON).await.unwrap();
+        assert_eq!((t.stuck.count, t.quarantine.count), (0, 0));
+    });
 }

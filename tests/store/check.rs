@@ -43,7 +43,7 @@ fn populated(place: &Place) {
     });
 }
 
-async fn check(store: &impl Store) -> (CheckPage, u64) {
+pub async fn check(store: &impl Store) -> (CheckPage, u64) {
     let through = store.status().await.unwrap().head.events;
     let (mut all, mut after) = (CheckPage::default(), Some(0));
     while let Some(from) = after {

@@ -476,6 +476,44 @@ fn sqlite_disk_full() {
     });
 }
 
+/// A disk that is full while tables are behind: what they have is read, feed and all, and it is said why there is no more.
+#[test]
+fn a_disk_full_while_tables_are_behind() {
+    let place = Place::new();
+    let at = place.dir.path().join("small");
+    let Some(_mounted) = mount(&["-t", "tmpfs", "-o", "size=2m", "tmpfs"], &at) else {
+        return skip("a small file system needs root");
+    };
+    block_on(async {
+        let path = at.join("store.db");
+        let store = SqliteStore::open(&path, place.options()).unwrap();
+        ask(&store, "T-1").await.unwrap().unwrap();
+        let events = store.feed_end().await.unwrap().position;
+        let conn = Connection::open(&path).unwrap();
+        conn.execute("UPDATE meta SET value = 2 WHERE key = 'behind_from'", []).unwrap();
+        let ballast = at.join("ballast");
+        let mut file = fs::File::create(&ballast).unwrap();
+        while file.write_all(&[1; 4096]).is_ok() {}
+        assert!(store.task(&TaskId::from("T-1")).await.unwrap().is_some());
+        let status = store.status().await.unwrap();
+        assert!(status.write_failure.unwrap().contains("the disk is full"));
+        assert_eq!((store.feed_end().await.unwrap().position, status.head.events), (1, events));
+        assert_eq!(ask(&store, "T-2").await, Err(StoreError::Full));
+        // Somebody who opens it now reads it as well.
+        let other = SqliteStore::open(&path, place.options()).unwrap();
+        assert!(other.task(&TaskId::from("T-1")).await.unwrap().is_some());
+        assert!(other.status().await.unwrap().write_failure.is_some());
+        drop(other);
+        drop(file);
+        fs::remove_file(&ballast).unwrap();
+        assert_eq!(store.feed_end().await.unwrap().position, events);
+        assert_eq!(store.status().await.unwrap().write_failure, None);
+        ask(&store, "T-2").await.unwrap().unwrap();
+        drop((store, conn));
+        check_invariants(&path);
+    });
+}
+
 #[test]
 fn read_only_file() {
     let place = Place::new();
