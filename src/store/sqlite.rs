@@ -13,6 +13,7 @@ mod project;
 mod quarantine;
 mod queue;
 mod readers;
+mod reading;
 mod readmit;
 mod schema;
 mod shared;
@@ -87,13 +88,16 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] where there is none (or it is gone), [`StoreError::Incompatible`] where the file is
-    /// not ours or newer. A head that is not the remembered one is no error: reads work, writes are refused.
+    /// not ours or newer. A head that is not the remembered one is no error: reads work, writes are refused. So it is with
+    /// a file that may only be read, where that is safe; where it is not, [`StoreError::ReadOnly`].
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         connect::check_engine()?;
         let path = connect::canonical(path, options.create)?;
         let shelf = Shelf::new(&options.state_dir);
         prepare(&path, &shelf, options.create)?;
-        connect::check_writable(&path)?;
+        if let Some(why) = connect::unwritable(&path)? {
+            return Self::open_to_read(path, &shelf, options, why);
+        }
         let conn = connect::for_writing(&path, options.busy)?;
         if conn.is_readonly("main").map_err(failed)? {
             return Err(StoreError::Unreachable(format!("{} is read-only", path.display())));
@@ -105,7 +109,7 @@ impl SqliteStore {
         if !blank {
             schema::check(&conn, &path)?;
         }
-        schema::migrate(&conn)?;
+        schema::migrate(&conn, options.busy)?;
         let failure = transaction::prepare(&conn, &options.rules);
         Self::start(path, conn, &shelf, options, failure)
     }
@@ -136,7 +140,7 @@ impl SqliteStore {
             identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
         let shared = Arc::new(Shared::new(path, store_id, identity, mismatch));
         shared.set_write_failure(failure.map(|e| e.to_string()));
-        let checkpoints = checkpoint::Checkpoints::start(&shared)?;
+        let checkpoints = checkpoint::Checkpoints::start(&shared, options.busy)?;
         let thresholds = options.rules.thresholds.clone();
         let writer = Writer {
             conn: Some(checkpoints.connect(&shared, options.busy)?),

@@ -309,7 +309,8 @@ fn tallies_past_what_is_counted() {
         let fill = |from: i64, to: i64| {
             conn.execute_batch(&format!(
                 "WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})
-                 INSERT INTO docket(item, since, until, reason, stuck) SELECT i, 1, 9223372036854775807, 0, -1 FROM n;
+                 INSERT INTO docket(item, since, until, reason, stuck, urgency, decided)
+                 SELECT i, 1, 9223372036854775807, 0, -1, -1, 1 FROM n;
                  WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})
                  INSERT INTO task(id, task_id, trace_id, state, entered_at, urgency, deadline, candidates, decided)
                  SELECT i, 'T-' || i, 'R', 0, 1, -1, 9223372036854775807, 0, 1 FROM n;"

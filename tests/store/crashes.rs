@@ -23,7 +23,7 @@ fn say(line: &str) {
 }
 
 /// This test program again, in a role; what it says comes line by line.
-fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
+pub fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
     let own = std::env::current_exe().unwrap();
     let mut line: Vec<&std::ffi::OsStr> = before.iter().map(std::ffi::OsStr::new).collect();
     line.push(own.as_os_str());
@@ -39,7 +39,7 @@ fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
         .unwrap()
 }
 
-fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+pub fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let out = BufReader::new(child.stdout.take().unwrap());
     out.lines().map_while(Result::ok).filter_map(|l| l.strip_prefix('>').map(str::to_owned))
 }
@@ -72,6 +72,15 @@ fn in_a_role() {
         match role.as_str() {
             "claims" => claims(&store, "child").await,
             "fails" => fails(&store).await,
+            "holds" => {
+                store.submit(vec![admit(asks("T-1"))]).await.unwrap().remove(0).unwrap();
+                say("holding");
+                for task in ["T-2", "T-3"] {
+                    std::io::stdin().read_line(&mut String::new()).unwrap();
+                    store.submit(vec![admit(asks(task))]).await.unwrap().remove(0).unwrap();
+                    say(task);
+                }
+            }
             "makes" => say(&store.status().await.unwrap().store_id),
             "writes" => {
                 for _ in 0..3 {

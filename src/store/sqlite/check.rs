@@ -121,7 +121,7 @@ fn task(
             compare_task(conn, item, task, &mut say)?;
             compare_thread(conn, item, &told, &mut say)?;
             if let Some(thresholds) = thresholds {
-                compare_docket(conn, item, &attention::of(task, thresholds), &mut say)?;
+                compare_docket(conn, item, task, &attention::of(task, thresholds), &mut say)?;
             }
             compare_records(conn, item, &told, &mut say)?;
         }
@@ -295,27 +295,36 @@ fn compare_thread(
 fn compare_docket(
     conn: &Connection,
     item: i64,
+    task: &Task,
     expected: &[Attention],
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
     let mut find = conn
-        .prepare_cached("SELECT since, until, reason, stuck FROM docket WHERE item = ?1 ORDER BY since")
+        .prepare_cached(
+            "SELECT since, until, reason, stuck, urgency, coalesce(deadline, 9223372036854775807), decided \
+             FROM docket WHERE item = ?1 ORDER BY since",
+        )
         .map_err(failed)?;
     let found = find.query_map([item], |r| {
         let (until, reason, stuck): (i64, i64, i64) = (r.get(1)?, r.get(2)?, r.get(3)?);
-        Ok(decode(&Reason::ALL, reason).map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck))))
+        let ordered_by: (i64, i64, bool) = (r.get(4)?, r.get(5)?, r.get(6)?);
+        let reason = decode(&Reason::ALL, reason);
+        Ok(reason.map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck), ordered_by)))
     });
+    let columns = Columns::of(task);
     let mut stored = Vec::new();
+    let mut in_order = true;
     for row in found.map_err(failed)? {
-        let Some((since, until, reason, stuck)) = row.map_err(failed)? else {
+        let Some((since, until, reason, stuck, ordered_by)) = row.map_err(failed)? else {
             return Err(damaged("docket row of item", item, "unknown reason"));
         };
+        in_order &= ordered_by == (columns.urgency, columns.deadline, columns.decided);
         let until = (until != NEVER).then_some(Timestamp(until));
         stored.push(Attention { reason, stuck, since: Timestamp(since.map_err(failed)?), until });
     }
     let mut expected = expected.to_vec();
     expected.sort_by_key(|a| a.since);
-    if stored != expected {
+    if stored != expected || !in_order {
         say("the docket lists it otherwise than its log says".into());
     }
     Ok(())

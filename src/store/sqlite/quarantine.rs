@@ -218,7 +218,7 @@ impl Batch<'_> {
             since: request.now,
             until: None,
         };
-        put_attention(self.conn, -int(number), &[attention])?;
+        put_attention(self.conn, -int(number), &[attention], None)?;
         Ok(number)
     }
 

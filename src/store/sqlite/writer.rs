@@ -262,6 +262,18 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Answers that it cannot be done.
+    pub(super) fn refuse(self, e: StoreError) {
+        // Who asked may be gone.
+        _ = match self {
+            Job::Submit { reply, .. } => reply.send(Err(e)).is_ok(),
+            Job::Drop { reply, .. } => reply.send(Err(e)).is_ok(),
+            Job::Accept { reply, .. } | Job::BringUp { reply } => reply.send(Err(e)).is_ok(),
+        };
+    }
+}
+
 /// The writer needs a connection; see [`connect`].
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
