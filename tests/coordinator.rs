@@ -78,6 +78,6 @@ fn changes_of_another_process_are_followed() {
 /// What waited for its task is read again under the same default scheme as it was put aside under.
 #[test]
 fn what_waited_is_read_under_the_configured_scheme() {
-    let rules = Rules { default_scheme: Scheme::PythonSortedJson, ..Rules::default() };
+    let rules = Rules { default_scheme: Scheme::PythonSortedJsonV1, ..Rules::default() };
     common::block_on(quarantine::under_the_configured_scheme(&LocalHouse::with(rules)));
 }

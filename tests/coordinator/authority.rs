@@ -293,6 +293,7 @@ pub async fn who_may_is_known_before(h: &dyn House) {
     let settles = |version, supersedes: Option<String>| Decision {
         interruption: Some(asked.clone()),
         supersedes,
+        input: Some(Input { parts: vec![Part::Text("yes".into())], ..Input::default() }),
         ..decision("T-1", version)
     };
     let now = version(h, "T-1").await;

@@ -83,7 +83,7 @@ pub async fn message_before_task(h: &dyn House) {
 pub async fn under_the_configured_scheme(h: &dyn House) {
     // Python's text of it has a space that canonical JSON has not, so that the digests differ.
     let digest = tribunal::domain::digest::digest(
-        tribunal::domain::digest::Scheme::PythonSortedJson,
+        tribunal::domain::digest::Scheme::PythonSortedJsonV1,
         br#"{"value":1}"#,
     );
     let said = json!({"task_id": "T-1", "payload": {"value": 1}, "payload_digest": digest.unwrap()});
@@ -91,7 +91,7 @@ pub async fn under_the_configured_scheme(h: &dyn House) {
     assert!(early.reason.unwrap().starts_with("missing_task"));
     let request = br#"{"goal":"pay"}"#;
     let digest =
-        tribunal::domain::digest::digest(tribunal::domain::digest::Scheme::PythonSortedJson, request);
+        tribunal::domain::digest::digest(tribunal::domain::digest::Scheme::PythonSortedJsonV1, request);
     let asked = json!({"type": "task_request", "task_id": "T-1", "message_id": "ask", "idempotency_key": "ask",
         "payload": {"goal": "pay"}, "payload_digest": digest.unwrap()});
     assert_eq!(say(h, common::envelope(asked)).await.outcome, "accepted");
