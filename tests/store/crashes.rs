@@ -87,6 +87,7 @@ fn in_a_role() {
                     works(&store, true).await;
                 }
             }
+            #[cfg(feature = "failpoints")]
             role if role.ends_with(":waits") => waits(&store).await,
             role if role.ends_with(":decides") => works(&store, false).await,
             _ => works(&store, true).await,
