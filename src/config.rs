@@ -145,6 +145,7 @@ impl Config {
             limits: self.limits.clone(),
             policy: self.policy.clone(),
             thresholds: self.thresholds.clone(),
+            default_scheme: self.ingest.digest_scheme,
         }
     }
 

@@ -29,6 +29,10 @@ mod runtime;
 mod world;
 
 #[cfg(test)]
+use tribunal::domain::command::Rules;
+#[cfg(test)]
+use tribunal::domain::digest::Scheme;
+#[cfg(test)]
 use world::LocalHouse;
 
 #[cfg(test)]
@@ -57,7 +61,7 @@ mod local {
             an_expired_lease_makes_it_stuck_and_one_recovery_wins;
         authority: every_operation_by_every_role, out_of_scope_is_not_found, nobody_is_not_authenticated,
             a_worker_reads_what_it_sent_or_received, a_worker_never_decides, scoped_lists_count_what_they_list,
-            self_approval;
+            self_approval, who_may_is_known_before;
         masks: payloads_and_their_copies, what_is_masked_cannot_be_upheld, filters_do_not_tell;
         quarantine: repaired_and_readmitted, dropped_stays_readable, a_sender_cannot_be_forged_by_repair,
             unknown_entries, message_before_task;
@@ -69,4 +73,11 @@ mod local {
 #[test]
 fn changes_of_another_process_are_followed() {
     common::block_on(feed::of_another_process(&LocalHouse::new()));
+}
+
+/// What waited for its task is read again under the same default scheme as it was put aside under.
+#[test]
+fn what_waited_is_read_under_the_configured_scheme() {
+    let rules = Rules { default_scheme: Scheme::PythonSortedJsonV1, ..Rules::default() };
+    common::block_on(quarantine::under_the_configured_scheme(&LocalHouse::with(rules)));
 }

@@ -20,6 +20,14 @@ mod check;
 mod crowds;
 
 #[cfg(test)]
+#[path = "store/behind.rs"]
+mod behind;
+
+#[cfg(test)]
+#[path = "store/waiting.rs"]
+mod waiting;
+
+#[cfg(test)]
 #[path = "store/faults.rs"]
 mod faults;
 

@@ -103,9 +103,7 @@ pub fn owned(config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
 
 /// The store as this user, its owner, sees it.
 pub fn owned_by(user: &str, config: &Config, store: Arc<SqliteStore>) -> Local<SqliteStore> {
-    Local::embedded(store, Arc::new(config.rules()), config.owner(user))
-        .with_redaction(config.redact.clone())
-        .with_default_scheme(config.ingest.digest_scheme)
+    Local::embedded(store, Arc::new(config.rules()), config.owner(user)).with_redaction(config.redact.clone())
 }
 
 /// The name under which decisions are recorded: that of the user this process runs as, from the system's own list,

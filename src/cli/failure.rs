@@ -109,6 +109,7 @@ fn store_code(e: &StoreError) -> &'static str {
     match e {
         StoreError::Unreachable(_) => "unreachable",
         StoreError::Incompatible(_) => "store_incompatible",
+        StoreError::ReadOnly(_) => "store_read_only",
         StoreError::Full => "store_full",
         StoreError::Failed(_) => "store_failed",
         StoreError::Busy => "store_busy",

@@ -93,7 +93,7 @@ impl<S: Store> Local<S> {
         let tasks: Vec<_> = chunks
             .into_iter()
             .map(|chunk| {
-                let (rules, scheme) = (Arc::clone(&self.rules), self.default_scheme);
+                let (rules, scheme) = (Arc::clone(&self.rules), self.rules.default_scheme);
                 tokio::task::spawn_blocking(move || {
                     chunk.into_iter().map(|m| read(m, &rules.limits, scheme)).collect::<Vec<_>>()
                 })

@@ -8,7 +8,6 @@ use super::{
 use crate::domain::actor::{Operation, Principal};
 use crate::domain::command::{Admitted, Command, Reply, Request, Rules};
 use crate::domain::decision::Decision;
-use crate::domain::digest::Scheme;
 use crate::domain::event::Event;
 use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::ledger::{Pin, Report};
@@ -35,7 +34,6 @@ pub struct Local<S> {
     /// As whom the runtime's side acts: the principal itself, or on an embedded store `local-worker`.
     pub(super) runtime: Principal,
     pub(super) embedded: bool,
-    pub(super) default_scheme: Scheme,
     clock: Clock,
 }
 
@@ -48,7 +46,6 @@ impl<S: Store> Local<S> {
             runtime: principal.clone(),
             sight: Sight::of(principal),
             embedded: false,
-            default_scheme: Scheme::default(),
             clock: system_clock(),
         }
     }
@@ -70,13 +67,6 @@ impl<S: Store> Local<S> {
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
-        self
-    }
-
-    /// Takes messages that name no digest scheme under this one (contract section 2).
-    #[must_use]
-    pub fn with_default_scheme(mut self, scheme: Scheme) -> Self {
-        self.default_scheme = scheme;
         self
     }
 

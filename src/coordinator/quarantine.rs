@@ -102,7 +102,7 @@ impl<S: Store> Local<S> {
             return Err(Refusal::EntryNotFound { id: id.to_owned() }.into());
         }
         let raw = repaired.map_or(bytes, Arc::from);
-        let (rules, scheme) = (Arc::clone(&self.rules), self.default_scheme);
+        let (rules, scheme) = (Arc::clone(&self.rules), self.rules.default_scheme);
         let incoming = Incoming { raw, source: format!("re-admitted from {id}"), whole: None };
         let read = tokio::task::spawn_blocking(move || admit::read(incoming, &rules.limits, scheme));
         let broke = |_| StoreError::Failed("the message could not be read: the reader broke".into());

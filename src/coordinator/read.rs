@@ -11,6 +11,7 @@ use crate::domain::command::Stored;
 use crate::domain::digest::{self, Digest};
 use crate::domain::event::{Event, Submission};
 use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::interruption::Interruption;
 use crate::domain::ledger::CandidateSet;
 use crate::domain::query::{Query, Term, Test, contains_ignoring_case};
 use crate::domain::redact::Mask;
@@ -331,12 +332,9 @@ fn abilities(
     let may = |operation| p.may(operation, Some(task.subject()));
     let works = |operation| runtime.may(operation, Some(task.subject()));
     let state = task.state;
+    // Whether the question names others is known before a form opens.
+    let left_to = |asked: Option<&Interruption>| asked.is_none_or(|i| i.question.satisfiers.include(p));
     let asked = task.interruption.as_ref();
-    let named = asked.is_none_or(|i| {
-        let who = &i.question.satisfiers;
-        let by_role = p.roles().iter().any(|r| who.roles.iter().any(|name| name == r.as_str()));
-        (who.principals.is_empty() && who.roles.is_empty()) || who.principals.contains(&p.subject) || by_role
-    });
     let cancel = if state.waits_for_a_record() { Operation::CancelByRecord } else { Operation::Cancel };
     let correctable = state == TaskState::Ready && task.lease.is_none() && task.judged.is_some();
     let judge = task.judged.as_ref().map_or(Operation::Judge, |j| match j.from {
@@ -344,15 +342,18 @@ fn abilities(
         _ => Operation::Answer,
     });
     BTreeMap::from([
-        ("decide", state == TaskState::NeedsReview && may(Operation::Judge)),
+        ("decide", state == TaskState::NeedsReview && may(Operation::Judge) && left_to(asked)),
         (
             "answer",
             state == TaskState::WaitingHuman
                 && may(Operation::Answer)
-                && named
+                && left_to(asked)
                 && !asked.is_some_and(|i| i.expired(now)),
         ),
-        ("supersede", correctable && may(judge)),
+        (
+            "supersede",
+            correctable && may(judge) && left_to(task.judged.as_ref().and_then(|j| j.interruption.as_ref())),
+        ),
         ("cancel", !state.is_terminal() && may(cancel)),
         ("release", task.lease.is_some() && may(Operation::Release)),
         ("gate", may(Operation::Gate)),

@@ -162,6 +162,8 @@ pub struct Rules {
     pub policy: Policy,
     /// When a quiet task counts as stuck.
     pub thresholds: super::attention::Thresholds,
+    /// The digest scheme of messages that name none (contract section 2).
+    pub default_scheme: Scheme,
 }
 
 /// A stored submission as a rule sees it: what it said, and what became of it since.

@@ -178,10 +178,7 @@ impl<'a> Case<'a> {
             });
         }
         let Some(asked) = self.question().filter(|_| !canceled) else { return Ok(()) };
-        let who = &asked.question.satisfiers;
-        let named = who.principals.contains(&p.subject)
-            || p.roles().iter().any(|r| who.roles.iter().any(|name| name == r.as_str()));
-        if named || (who.principals.is_empty() && who.roles.is_empty()) {
+        if asked.question.satisfiers.include(p) {
             return Ok(());
         }
         Err(Refusal::Forbidden {

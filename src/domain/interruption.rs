@@ -1,5 +1,6 @@
 //! A question to a person: who may answer, until when, in which form (contract section 8).
 
+use super::actor::Principal;
 use super::digest::{self, Digest};
 use super::envelope::Limits;
 use super::ids::Timestamp;
@@ -51,6 +52,16 @@ pub struct Satisfiers {
     /// Roles by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
+}
+
+impl Satisfiers {
+    /// Whether they leave it to this principal: nobody is named, or it is, or a role that it holds.
+    pub fn include(&self, p: &Principal) -> bool {
+        let by_role = || p.roles().iter().any(|r| self.roles.iter().any(|name| name == r.as_str()));
+        (self.principals.is_empty() && self.roles.is_empty())
+            || self.principals.contains(&p.subject)
+            || by_role()
+    }
 }
 
 /// The payload of a `human_request`: a question as its sender asks it.

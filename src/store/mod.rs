@@ -34,6 +34,9 @@ pub enum StoreError {
     /// The file is not ours, or made by a newer program.
     #[error("{0}")]
     Incompatible(String),
+    /// It can only be read here.
+    #[error("the store is read-only: {0}")]
+    ReadOnly(String),
     /// There is no room to write; reads go on.
     #[error("the disk is full: nothing of this was stored; make room, then repeat it")]
     Full,

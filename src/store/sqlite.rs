@@ -13,6 +13,8 @@ mod project;
 mod quarantine;
 mod queue;
 mod readers;
+mod reading;
+mod readmit;
 mod schema;
 mod shared;
 #[cfg(test)]
@@ -86,13 +88,16 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] where there is none (or it is gone), [`StoreError::Incompatible`] where the file is
-    /// not ours or newer. A head that is not the remembered one is no error: reads work, writes are refused.
+    /// not ours or newer. A head that is not the remembered one is no error: reads work, writes are refused. So it is with
+    /// a file that may only be read, where that is safe; where it is not, [`StoreError::ReadOnly`].
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         connect::check_engine()?;
         let path = connect::canonical(path, options.create)?;
         let shelf = Shelf::new(&options.state_dir);
         prepare(&path, &shelf, options.create)?;
-        connect::check_writable(&path)?;
+        if let Some(why) = connect::unwritable(&path)? {
+            return Self::open_to_read(path, &shelf, options, why);
+        }
         let conn = connect::for_writing(&path, options.busy)?;
         if conn.is_readonly("main").map_err(failed)? {
             return Err(StoreError::Unreachable(format!("{} is read-only", path.display())));
@@ -104,13 +109,19 @@ impl SqliteStore {
         if !blank {
             schema::check(&conn, &path)?;
         }
-        schema::migrate(&conn)?;
-        transaction::bring_up_after_a_crash(&conn, &options.rules)?;
-        schema::fit_docket(&conn, &options.rules.thresholds)?;
-        Self::start(path, conn, &shelf, options)
+        schema::migrate(&conn, options.busy)?;
+        let failure = transaction::prepare(&conn, &options.rules);
+        Self::start(path, conn, &shelf, options, failure)
     }
 
-    fn start(path: PathBuf, conn: Connection, shelf: &Shelf, options: Options) -> Result<Self, StoreError> {
+    /// Starts its threads; `failure` is why tables could not be made ready.
+    fn start(
+        path: PathBuf,
+        conn: Connection,
+        shelf: &Shelf,
+        options: Options,
+        failure: Option<StoreError>,
+    ) -> Result<Self, StoreError> {
         let unremembered =
             |e: std::io::Error| StoreError::Unreachable(format!("heads cannot be remembered: {e}"));
         let store_id = schema::meta_text(&conn, "store_id")?.filter(|id| is_store_id(id));
@@ -128,7 +139,8 @@ impl SqliteStore {
         let identity =
             identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
         let shared = Arc::new(Shared::new(path, store_id, identity, mismatch));
-        let checkpoints = checkpoint::Checkpoints::start(&shared)?;
+        shared.set_write_failure(failure.map(|e| e.to_string()));
+        let checkpoints = checkpoint::Checkpoints::start(&shared, options.busy)?;
         let thresholds = options.rules.thresholds.clone();
         let writer = Writer {
             conn: Some(checkpoints.connect(&shared, options.busy)?),
@@ -141,6 +153,8 @@ impl SqliteStore {
             counters: write::Counters::default(),
             tasks: held::Tasks::default(),
             data_version: None,
+            unadmittable: None,
+            left_waiting: readmit::Readmitting::read(&conn)?.is_some(),
         };
         let (queue, jobs) = Queue::new();
         let thread = std::thread::Builder::new()

@@ -264,6 +264,11 @@ fn compare_dockets(
         }
     }
     expected.extend(open.iter().map(|n| (-n, None, i64::MAX, 4, 6)));
+    let astray = "SELECT count(*) FROM docket d LEFT JOIN task t ON t.id = d.item WHERE d.urgency <> coalesce(t.urgency, -1) \
+                  OR coalesce(d.deadline, 9223372036854775807) <> coalesce(t.deadline, 9223372036854775807) \
+                  OR d.decided <> coalesce(t.decided, 0)";
+    let astray: i64 = conn.query_row(astray, [], |r| r.get(0)).map_err(|e| e.to_string())?;
+    compare(&0, astray, "docket rows that are ordered otherwise than their task")?;
     let stored =
         rows_of(conn, "SELECT item, iif(item > 0, since, NULL), until, reason, stuck FROM docket", |r| {
             Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?))

@@ -278,3 +278,39 @@ pub async fn self_approval(h: &dyn House) {
     }
     record(reviewer(h).decide(decision("T-1", version)).await);
 }
+
+/// What a person may do is known before a form opens, and is what the rules say when it is sent: a question that names
+/// who may answer it, while it is open, while its task is in review, and when its answer is corrected.
+pub async fn who_may_is_known_before(h: &dyn House) {
+    let cfo = || h.seen_by(holds("cfo", Role::Reviewer));
+    let may = async |who: std::sync::Arc<dyn Coordinator>, what: &str| {
+        who.show(&id("T-1")).await.unwrap().may[what]
+    };
+    running(h, "T-1").await;
+    let question = json!({"prompt": "pay?", "satisfiers": {"principals": ["cfo"]}});
+    let asked = ask(h, "T-1", "ask-1", question).await;
+    assert!(may(cfo(), "answer").await && !may(reviewer(h), "answer").await);
+    let settles = |version, supersedes: Option<String>| Decision {
+        interruption: Some(asked.clone()),
+        supersedes,
+        input: Some(Input { parts: vec![Part::Text("yes".into())], ..Input::default() }),
+        ..decision("T-1", version)
+    };
+    let now = version(h, "T-1").await;
+    assert_eq!(code(reviewer(h).decide(settles(now, None)).await), "forbidden");
+    let first = record(cfo().decide(settles(now, None)).await);
+    assert!(may(cfo(), "supersede").await && !may(reviewer(h), "supersede").await);
+    let now = version(h, "T-1").await;
+    let correction = || settles(now, Some(first.approval_id.clone()));
+    assert_eq!(code(reviewer(h).decide(correction()).await), "forbidden");
+    record(cfo().decide(correction()).await);
+
+    let two = json!({"task_id": "T-1", "message_id": "again", "idempotency_key": "ask-1", "sender": "agent-b",
+        "type": "human_request", "payload": {"prompt": "pay twice?"}});
+    assert_eq!(say(h, common::envelope(two)).await.outcome, "conflict");
+    let shown = reviewer(h).show(&id("T-1")).await.unwrap();
+    assert_eq!(
+        (shown.task.state, shown.may["decide"]),
+        (TaskState::NeedsReview, shown.task.interruption.is_none())
+    );
+}

@@ -37,7 +37,12 @@ pub struct LocalHouse {
 
 impl LocalHouse {
     pub fn new() -> Self {
-        let (place, rules) = (Place::new(), Rules::default());
+        Self::with(Rules::default())
+    }
+
+    /// One with rules of its own.
+    pub fn with(rules: Rules) -> Self {
+        let place = Place::new();
         let options = Options { rules: rules.clone(), ..place.options() };
         let store = Arc::new(SqliteStore::open(&place.path(), options).unwrap());
         LocalHouse { store, rules: Arc::new(rules), clock: Arc::new(AtomicI64::new(NOON.0)), place }

@@ -43,7 +43,7 @@ fn populated(place: &Place) {
     });
 }
 
-async fn check(store: &impl Store) -> (CheckPage, u64) {
+pub async fn check(store: &impl Store) -> (CheckPage, u64) {
     let through = store.status().await.unwrap().head.events;
     let (mut all, mut after) = (CheckPage::default(), Some(0));
     while let Some(from) = after {
@@ -68,7 +68,7 @@ fn a_store_as_it_was_written_has_no_findings() {
 
 /// Each edit of a table, by itself, and what is said of it. Text functions make text of a blob, and the tables are
 /// strict: hence the casts. Every edit picks only rows that it changes.
-const EDITS: [(&str, &str); 20] = [
+const EDITS: [(&str, &str); 22] = [
     (
         "UPDATE event SET body = CAST(replace(body, 'planner', 'plotter') AS BLOB) WHERE instr(body, 'planner') AND item = 1",
         "not what was recorded",
@@ -98,6 +98,8 @@ const EDITS: [(&str, &str); 20] = [
     ("UPDATE mark SET duplicates = 9 WHERE task = 1 AND duplicates = 1", "what became of its messages"),
     ("DELETE FROM effect", "effects"),
     ("DELETE FROM docket WHERE item = 1", "docket"),
+    ("UPDATE docket SET urgency = -9 WHERE item = 1", "docket"),
+    ("UPDATE docket SET decided = 1 WHERE item = 1", "docket"),
     ("DELETE FROM approval", "approval records"),
     ("DELETE FROM decision_key", "decision keys"),
     ("UPDATE quarantine SET bytes = X'00'", "Q-1"),

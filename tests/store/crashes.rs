@@ -23,7 +23,7 @@ fn say(line: &str) {
 }
 
 /// This test program again, in a role; what it says comes line by line.
-fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
+pub fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
     let own = std::env::current_exe().unwrap();
     let mut line: Vec<&std::ffi::OsStr> = before.iter().map(std::ffi::OsStr::new).collect();
     line.push(own.as_os_str());
@@ -32,13 +32,14 @@ fn child(role: &str, dir: &Path, before: &[&str]) -> Child {
         .args(["--exact", "crashes::in_a_role", "--ignored", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(DIR, dir)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap()
 }
 
-fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+pub fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let out = BufReader::new(child.stdout.take().unwrap());
     out.lines().map_while(Result::ok).filter_map(|l| l.strip_prefix('>').map(str::to_owned))
 }
@@ -51,6 +52,7 @@ fn in_a_role() {
     let dir = Path::new(&dir);
     #[cfg(feature = "failpoints")]
     if let Some((point, after)) = role.strip_prefix("dies:").and_then(|r| r.split_once(':')) {
+        let after = after.split(':').next().unwrap_or(after);
         let left = std::sync::atomic::AtomicI64::new(after.parse().unwrap());
         let die = move || {
             if left.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 0 {
@@ -59,20 +61,44 @@ fn in_a_role() {
         };
         fail::cfg_callback(point.to_owned(), die).unwrap();
     }
+    if role == "makes" {
+        say("ready");
+        // The other end is closed when everybody is ready.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    }
     let store = SqliteStore::open(&dir.join("data/store.db"), Options::new(dir.join("state"))).unwrap();
     say("open");
     block_on(async {
         match role.as_str() {
             "claims" => claims(&store, "child").await,
             "fails" => fails(&store).await,
-            _ => works(&store).await,
+            "holds" => {
+                store.submit(vec![admit(asks("T-1"))]).await.unwrap().remove(0).unwrap();
+                say("holding");
+                for task in ["T-2", "T-3"] {
+                    std::io::stdin().read_line(&mut String::new()).unwrap();
+                    store.submit(vec![admit(asks(task))]).await.unwrap().remove(0).unwrap();
+                    say(task);
+                }
+            }
+            "makes" => say(&store.status().await.unwrap().store_id),
+            "writes" => {
+                for _ in 0..3 {
+                    works(&store, true).await;
+                }
+            }
+            #[cfg(feature = "failpoints")]
+            role if role.ends_with(":waits") => waits(&store).await,
+            role if role.ends_with(":decides") => works(&store, false).await,
+            _ => works(&store, true).await,
         }
     });
     say("done");
 }
 
-/// Admits and decides, and says what was acknowledged: `message task id`, `record id`, `aside id`.
-async fn works(store: &SqliteStore) {
+/// Admits and decides, and says what was acknowledged: `message task id`, `record id`, `aside id`. In a crowd it also
+/// leaves tables behind.
+async fn works(store: &SqliteStore, crowded: bool) {
     let start = store.feed_end().await.unwrap().position;
     for n in 0..40 {
         let task = format!("T-{start}-{n}");
@@ -83,13 +109,19 @@ async fn works(store: &SqliteStore) {
         }
         say(&format!("message {task} early"));
         say(&format!("message {task} {task}-ask"));
-        let crowd: Vec<_> = (0..4).map(|c| format!("{task}-crowd-{c}")).collect();
+        let crowd: Vec<_> = (0..4).filter(|_| crowded).map(|c| format!("{task}-crowd-{c}")).collect();
+        // A move or a repeat brings a task's own tables up; of the last there are only messages that are news.
         let says = |task: &String| {
-            let again = || admit(result(task, "r", json!(7)));
-            [admit(asks(task)), moves(task, TaskState::Ready, 1), again(), again()]
+            let result = || admit(result(task, "r", json!(7)));
+            match task.ends_with("-3") {
+                true => vec![admit(asks(task)), result()],
+                false => vec![admit(asks(task)), moves(task, TaskState::Ready, 1), result(), result()],
+            }
         };
-        for answer in store.submit(crowd.iter().flat_map(says).collect()).await.unwrap() {
-            answer.unwrap();
+        if crowded {
+            for answer in store.submit(crowd.iter().flat_map(says).collect()).await.unwrap() {
+                answer.unwrap();
+            }
         }
         for task in &crowd {
             say(&format!("message {task} r"));
@@ -222,7 +254,7 @@ fn crash_at_every_failpoint() {
 fn dies_deciding(point: &str) -> (Place, u64) {
     let place = Place::new();
     // Each task takes five commits; the sixth decision's commit is the 30th.
-    let mut process = child(&format!("dies:{point}:29"), place.dir.path(), &[]);
+    let mut process = child(&format!("dies:{point}:29:decides"), place.dir.path(), &[]);
     let said: Vec<String> = lines(&mut process).collect();
     process.wait().unwrap();
     let records = said.iter().filter(|l| l.starts_with("record")).count() as u64;
@@ -267,6 +299,87 @@ fn kill9_before_commit() {
         assert!(matches!(&answers[1], Ok(Reply::Decided { outcome: DecisionOutcome::Replayed, .. })));
         assert_eq!(store.records(None, 0, 100).await.unwrap().len(), 6);
     });
+}
+
+/// More messages than one commit admits, all before their task, and then the task.
+#[cfg(feature = "failpoints")]
+const EARLY: usize = 700;
+
+#[cfg(feature = "failpoints")]
+async fn waits(store: &SqliteStore) {
+    let early = (0..EARLY).map(|n| admit(crate::waiting::progress("T-1", n))).collect();
+    store.submit(early).await.unwrap();
+    say("put aside");
+    store.submit(vec![admit(asks("T-1")), moves("T-1", TaskState::Ready, 1)]).await.unwrap();
+}
+
+/// A process that dies when some of what waited is admitted: whoever comes next admits the rest, before anything else.
+#[cfg(feature = "failpoints")]
+#[test]
+fn what_waited_is_admitted_after_a_crash() {
+    for (after, admitted_before) in [(0, 0), (300, 256), (600, 512_i64)] {
+        let place = Place::new();
+        let role = format!("dies:store-readmitted:{after}:waits");
+        let mut process = child(&role, place.dir.path(), &[]);
+        let said: Vec<String> = lines(&mut process).collect();
+        assert!(!process.wait().unwrap().success() && said.contains(&"put aside".to_owned()), "{said:?}");
+        let settled = |place: &Place| -> i64 {
+            let conn = rusqlite::Connection::open(place.path()).unwrap();
+            conn.query_row("SELECT count(*) FROM quarantine WHERE settled = 1", [], |r| r.get(0)).unwrap()
+        };
+        assert_eq!(settled(&place), admitted_before);
+        let store = place.open();
+        block_on(async {
+            let next =
+                if admitted_before == 0 { asks("T-1") } else { crate::waiting::progress("T-1", EARLY) };
+            store.submit(vec![admit(next)]).await.unwrap().remove(0).unwrap();
+            let last = (admitted_before > 0).then_some(EARLY);
+            crate::waiting::came_in_order(&store, "T-1", (0..EARLY).chain(last)).await;
+        });
+        drop(store);
+        assert_eq!(settled(&place), EARLY as i64);
+        check_invariants(&place.path());
+    }
+}
+
+/// Two processes that make one new file at the same moment: one store comes of it, for both.
+#[test]
+fn two_processes_make_one_store() {
+    for _ in 0..12 {
+        let place = Place::new();
+        std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
+        let mut all: Vec<Child> = (0..3).map(|_| child("makes", place.dir.path(), &[])).collect();
+        let mut said: Vec<_> = all.iter_mut().map(lines).collect();
+        for reader in &mut said {
+            assert_eq!(reader.next().as_deref(), Some("ready"));
+        }
+        all.iter_mut().for_each(|process| drop(process.stdin.take()));
+        let said: Vec<Vec<String>> = said.into_iter().map(Iterator::collect).collect();
+        assert!(all.iter_mut().all(|process| process.wait().unwrap().success()), "{said:?}");
+        assert_eq!(said[0].len(), 3, "{said:?}");
+        assert!(said.iter().all(|s| *s == said[0]), "{said:?}");
+        assert_eq!(said[0][1], block_on(place.open().status()).unwrap().store_id);
+        check_invariants(&place.path());
+    }
+}
+
+/// A store is checked while another process writes to it: what is written meanwhile is no damage.
+#[test]
+fn a_check_beside_another_writer() {
+    let place = Place::new();
+    let store = place.open();
+    let mut process = child("writes", place.dir.path(), &[]);
+    let mut reader = lines(&mut process);
+    assert_eq!(reader.next().as_deref(), Some("open"));
+    let mut checks = 0;
+    block_on(async {
+        while process.try_wait().unwrap().is_none() {
+            let (found, through) = crate::check::check(&store).await;
+            assert_eq!((found.findings, found.events), (Vec::new(), through));
+            checks += 1;
+        }
+    });
+    assert!(reader.last().as_deref() == Some("done") && checks > 1, "{checks}");
 }
 
 const RACES: usize = 150;

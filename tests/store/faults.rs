@@ -16,7 +16,7 @@ use tribunal::domain::ledger::{Chain, ProblemKind};
 use tribunal::domain::refusal::Refusal;
 use tribunal::domain::task::TaskState;
 use tribunal::store::sqlite::SqliteStore;
-use tribunal::store::{Acceptance, Scope, Store, StoreError};
+use tribunal::store::{Acceptance, Cursor, Scope, Store, StoreError};
 
 fn skip(why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").unwrap();
@@ -476,6 +476,44 @@ fn sqlite_disk_full() {
     });
 }
 
+/// A disk that is full while tables are behind: what they have is read, feed and all, and it is said why there is no more.
+#[test]
+fn a_disk_full_while_tables_are_behind() {
+    let place = Place::new();
+    let at = place.dir.path().join("small");
+    let Some(_mounted) = mount(&["-t", "tmpfs", "-o", "size=2m", "tmpfs"], &at) else {
+        return skip("a small file system needs root");
+    };
+    block_on(async {
+        let path = at.join("store.db");
+        let store = SqliteStore::open(&path, place.options()).unwrap();
+        ask(&store, "T-1").await.unwrap().unwrap();
+        let events = store.feed_end().await.unwrap().position;
+        let conn = Connection::open(&path).unwrap();
+        conn.execute("UPDATE meta SET value = 2 WHERE key = 'behind_from'", []).unwrap();
+        let ballast = at.join("ballast");
+        let mut file = fs::File::create(&ballast).unwrap();
+        while file.write_all(&[1; 4096]).is_ok() {}
+        assert!(store.task(&TaskId::from("T-1")).await.unwrap().is_some());
+        let status = store.status().await.unwrap();
+        assert!(status.write_failure.unwrap().contains("the disk is full"));
+        assert_eq!((store.feed_end().await.unwrap().position, status.head.events), (1, events));
+        assert_eq!(ask(&store, "T-2").await, Err(StoreError::Full));
+        // Somebody who opens it now reads it as well.
+        let other = SqliteStore::open(&path, place.options()).unwrap();
+        assert!(other.task(&TaskId::from("T-1")).await.unwrap().is_some());
+        assert!(other.status().await.unwrap().write_failure.is_some());
+        drop(other);
+        drop(file);
+        fs::remove_file(&ballast).unwrap();
+        assert_eq!(store.feed_end().await.unwrap().position, events);
+        assert_eq!(store.status().await.unwrap().write_failure, None);
+        ask(&store, "T-2").await.unwrap().unwrap();
+        drop((store, conn));
+        check_invariants(&path);
+    });
+}
+
 #[test]
 fn read_only_file() {
     let place = Place::new();
@@ -486,10 +524,63 @@ fn read_only_file() {
     let remount = Command::new("mount").args(["-o", "remount,ro,bind"]).arg(&at).status().unwrap();
     assert!(remount.success());
     let before = fs::read(place.path()).unwrap();
-    let error = SqliteStore::open(&place.path(), place.options()).expect_err("refused");
-    assert!(matches!(&error, StoreError::Unreachable(why) if why.contains("read-only")), "{error}");
+    let error =
+        SqliteStore::open(&place.path(), place.options()).expect_err("nobody can say that nobody writes");
+    assert!(error.to_string().contains("read-only") && matches!(error, StoreError::ReadOnly(_)), "{error}");
     assert_eq!(fs::read(place.path()).unwrap(), before);
     drop(mounted);
     let store = place.open();
     assert!(admitted(&block_on(ask(&store, "T-2")).unwrap()).arrival.is_some());
+}
+
+/// A file that may only be read, while a process that may write has it open: it is looked at and followed, and every
+/// write is refused.
+#[test]
+fn read_only_beside_a_writer() {
+    let place = Place::new();
+    let mut writer = crate::crashes::child("holds", place.dir.path(), &[]);
+    let mut said = crate::crashes::lines(&mut writer);
+    assert_eq!((said.next().as_deref(), said.next().as_deref()), (Some("open"), Some("holding")));
+    let at = place.dir.path().join("looked-at");
+    let data = place.path().parent().unwrap().to_str().unwrap().to_owned();
+    let Some(mounted) = mount(&["--bind", &data], &at) else {
+        writer.kill().unwrap();
+        return skip("a read-only mount needs root");
+    };
+    assert!(Command::new("mount").args(["-o", "remount,ro,bind"]).arg(&at).status().unwrap().success());
+    let path = at.join("store.db");
+    let memory = fs::read(memory_of(&place)).unwrap();
+    block_on(async {
+        let store = SqliteStore::open(&path, place.options()).unwrap();
+        let status = store.status().await.unwrap();
+        assert_eq!(status.mismatch, None);
+        let why = status.write_failure.expect("said from the start");
+        assert!(why.starts_with("the store is read-only: "), "{why}");
+        let there = async |task: &str| store.task(&TaskId::from(task)).await.unwrap().is_some();
+        assert!(there("T-1").await && !there("T-2").await);
+        store.page(&first_page(Scope::Everything)).await.unwrap();
+        assert_eq!(crate::check::check(&store).await.0.findings, []);
+        assert!(matches!(ask(&store, "T-9").await, Err(StoreError::ReadOnly(_))));
+        let dropped = store.drop_entry("Q-1", "wolf", "x", NOON).await;
+        assert!(matches!(dropped, Err(StoreError::ReadOnly(_))));
+        assert!(matches!(store.accept_head(&acceptance()).await, Err(StoreError::ReadOnly(_))));
+        let changed = store.changed();
+        writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        assert_eq!(said.next().as_deref(), Some("T-2"));
+        changed.await;
+        assert!(there("T-2").await);
+        let end = store.feed_end().await.unwrap();
+        assert_eq!(
+            store.since(Cursor { epoch: 1, position: 0 }, 100).await.unwrap().len() as u64,
+            end.position
+        );
+        writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        assert!(said.any(|line| line == "done"));
+        assert!(writer.wait().unwrap().success());
+        // The writer is gone, and nobody may go on; what it wrote is read.
+        assert!(there("T-3").await);
+    });
+    drop(mounted);
+    assert_ne!(fs::read(memory_of(&place)).unwrap(), memory, "the writer's own memory went on");
+    check_invariants(&place.path());
 }

@@ -8,6 +8,7 @@ use super::writer::Writer;
 use crate::store::remembered::{HeadFile, Memory, Remembered};
 use crate::store::{Acceptance, StoreError};
 use rusqlite::{Connection, params};
+use std::io;
 
 impl Writer {
     /// A person accepts the head as it is: a new epoch begins, and it is what is remembered from now on.
@@ -85,7 +86,12 @@ fn store_acceptance(
 
 /// How the store differs from what is remembered of it.
 pub(super) fn mismatch(conn: &Connection, memory: &HeadFile) -> Result<Option<String>, StoreError> {
-    match memory.read() {
+    differs(conn, memory.read())
+}
+
+/// The same, of a memory that was read already.
+pub(super) fn differs(conn: &Connection, memory: io::Result<Memory>) -> Result<Option<String>, StoreError> {
+    match memory {
         Ok(Memory::Nothing) => Ok(None),
         Ok(Memory::Of(known)) => log::contradiction(conn, &known),
         Ok(Memory::Unreadable) => Ok(Some("the remembered head cannot be read".into())),

@@ -2,8 +2,8 @@
 
 use super::connect::{damaged, failed};
 use super::log::{self, int};
-use super::quarantine;
 use super::thread::Kind;
+use super::{quarantine, schema};
 use crate::domain::attention::{self, Attention, Reason, Stuck, Thresholds};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::{Limits, parse};
@@ -121,7 +121,7 @@ fn task(
             compare_task(conn, item, task, &mut say)?;
             compare_thread(conn, item, &told, &mut say)?;
             if let Some(thresholds) = thresholds {
-                compare_docket(conn, item, &attention::of(task, thresholds), &mut say)?;
+                compare_docket(conn, item, task, &attention::of(task, thresholds), &mut say)?;
             }
             compare_records(conn, item, &told, &mut say)?;
         }
@@ -295,27 +295,36 @@ fn compare_thread(
 fn compare_docket(
     conn: &Connection,
     item: i64,
+    task: &Task,
     expected: &[Attention],
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
     let mut find = conn
-        .prepare_cached("SELECT since, until, reason, stuck FROM docket WHERE item = ?1 ORDER BY since")
+        .prepare_cached(
+            "SELECT since, until, reason, stuck, urgency, coalesce(deadline, 9223372036854775807), decided \
+             FROM docket WHERE item = ?1 ORDER BY since",
+        )
         .map_err(failed)?;
     let found = find.query_map([item], |r| {
         let (until, reason, stuck): (i64, i64, i64) = (r.get(1)?, r.get(2)?, r.get(3)?);
-        Ok(decode(&Reason::ALL, reason).map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck))))
+        let ordered_by: (i64, i64, bool) = (r.get(4)?, r.get(5)?, r.get(6)?);
+        let reason = decode(&Reason::ALL, reason);
+        Ok(reason.map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck), ordered_by)))
     });
+    let columns = Columns::of(task);
     let mut stored = Vec::new();
+    let mut in_order = true;
     for row in found.map_err(failed)? {
-        let Some((since, until, reason, stuck)) = row.map_err(failed)? else {
+        let Some((since, until, reason, stuck, ordered_by)) = row.map_err(failed)? else {
             return Err(damaged("docket row of item", item, "unknown reason"));
         };
+        in_order &= ordered_by == (columns.urgency, columns.deadline, columns.decided);
         let until = (until != NEVER).then_some(Timestamp(until));
         stored.push(Attention { reason, stuck, since: Timestamp(since.map_err(failed)?), until });
     }
     let mut expected = expected.to_vec();
     expected.sort_by_key(|a| a.since);
-    if stored != expected {
+    if stored != expected || !in_order {
         say("the docket lists it otherwise than its log says".into());
     }
     Ok(())
@@ -342,17 +351,38 @@ fn compare_records(
     Ok(())
 }
 
+/// What tables are behind by. They were brought up before this was read: where they still are behind what was written
+/// before, that failed.
+fn behind(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), StoreError> {
+    let first = schema::behind_from(conn)?;
+    if first == 0 || first > through {
+        return Ok(());
+    }
+    let unnoted: i64 = conn
+        .prepare_cached(
+            "SELECT count(*) FROM event e WHERE e.seq >= ?1 AND e.seq <= ?2 AND e.item > 0 AND NOT EXISTS \
+             (SELECT 1 FROM thread t WHERE t.item = e.item AND t.kind = 0 AND t.key = e.revision)",
+        )
+        .and_then(|mut s| s.query_row([int(first), int(through)], |r| r.get(0)))
+        .map_err(failed)?;
+    page.events += unnoted.unsigned_abs();
+    let message = format!("what is read is behind it from event {first} on: status says why");
+    page.findings.push(LogProblem { at: "the log".into(), message });
+    Ok(())
+}
+
 /// What belongs to no single task: quarantine entries, and that nothing was left over.
 fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), StoreError> {
     let count = |sql: &str| -> Result<i64, StoreError> {
         conn.prepare_cached(sql).and_then(|mut s| s.query_row([], |r| r.get(0))).map_err(failed)
     };
-    let mut say = |at: String, message: String| page.findings.push(LogProblem { at, message });
     let of_entries: i64 = conn
         .prepare_cached("SELECT count(*) FROM event WHERE item < 0 AND seq <= ?1")
         .and_then(|mut s| s.query_row([int(through)], |r| r.get(0)))
         .map_err(failed)?;
     page.events += of_entries.unsigned_abs();
+    behind(conn, through, page)?;
+    let mut say = |at: String, message: String| page.findings.push(LogProblem { at, message });
     for (at, sql) in [
         ("snapshots", "SELECT count(*) FROM snapshot WHERE id NOT IN (SELECT id FROM task)"),
         ("the docket", "SELECT count(*) FROM docket WHERE item > 0 AND item NOT IN (SELECT id FROM task)"),

@@ -37,8 +37,10 @@ pub(super) struct Checkpoints {
 
 impl Checkpoints {
     /// Starts the thread that runs them.
-    pub(super) fn start(shared: &Arc<Shared>) -> Result<Self, StoreError> {
-        let conn = connect::for_writing(&shared.path, Duration::ZERO)?;
+    pub(super) fn start(shared: &Arc<Shared>, busy: Duration) -> Result<Self, StoreError> {
+        let conn = connect::for_writing(&shared.path, busy)?;
+        // It waited for whoever was closing the file; from here on it waits for nobody.
+        conn.busy_timeout(Duration::ZERO).map_err(failed)?;
         let (wake, woken) = sync_channel(1);
         let of = Arc::clone(shared);
         let thread = std::thread::Builder::new()

@@ -93,10 +93,16 @@ pub(super) fn is_empty(path: &Path) -> Result<bool, StoreError> {
     Err(StoreError::Incompatible(format!("{} is not a tribunal store", path.display())))
 }
 
-/// Refuses a file that cannot be written: the engine would open it all the same, and fail later with less to say.
-pub(super) fn check_writable(path: &Path) -> Result<(), StoreError> {
-    let read_only = |e: io::Error| StoreError::Unreachable(format!("{} is read-only: {e}", path.display()));
-    OpenOptions::new().write(true).open(path).map(|_| ()).map_err(read_only)
+/// Why a file cannot be written, where that is so: the engine would open it all the same, and fail later with less to
+/// say.
+pub(super) fn unwritable(path: &Path) -> Result<Option<String>, StoreError> {
+    match OpenOptions::new().write(true).open(path) {
+        Ok(_) => Ok(None),
+        Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+            Ok(Some(format!("{}: {e}", path.display())))
+        }
+        Err(e) => Err(StoreError::Unreachable(format!("{}: {e}", path.display()))),
+    }
 }
 
 /// Refuses an engine with a known bug that loses data.

@@ -6,7 +6,7 @@ use super::log::{self, PAGE};
 use super::quarantine;
 use crate::domain::attention::{Attention, Reason, Stuck};
 use crate::domain::ids::Timestamp;
-use crate::store::rows::{NEVER, decode, order_letter, reason_code};
+use crate::store::rows::{NEVER, decode, order_letter, reason_code, urgency};
 use crate::store::{DocketRow, OrderKey, Page, PageRequest, Scope, StoreError, Tallies, Tally};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -24,11 +24,43 @@ pub(super) enum Source {
     /// What waits: tasks and entries, for one reason or any.
     Waiting(Option<Reason>),
     /// Every task (or those decided), with its docket row where it waits now.
-    Tasks { decided: bool },
+    Tasks { decided: bool, part: Part },
     /// Tasks that wait now.
     TasksWaiting { decided: bool },
     /// Tasks that do not.
     TasksQuiet { decided: bool },
+}
+
+/// Which tasks of an order by priority or deadline. Most have none, and no index holds those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of them.
+    All,
+    /// Those before the ones that have none.
+    Before,
+    /// Those that have none: ordered by number.
+    Without,
+    /// Those after them.
+    After,
+}
+
+impl Part {
+    /// What a task that has none is ordered by.
+    fn of_none(order: OrderKey) -> i64 {
+        if order == OrderKey::Priority { urgency(0) } else { NEVER }
+    }
+
+    /// The conditions, in the very words of the partial indexes.
+    fn conditions(self, order: OrderKey) -> &'static str {
+        match (self, order) {
+            (Part::Before, OrderKey::Priority) => " AND t.urgency <> -1 AND t.urgency < -1",
+            (Part::Without, OrderKey::Priority) => " AND t.urgency = -1",
+            (Part::After, OrderKey::Priority) => " AND t.urgency <> -1 AND t.urgency > -1",
+            (Part::Before, OrderKey::Deadline) => " AND t.deadline <> 9223372036854775807",
+            (Part::Without, OrderKey::Deadline) => " AND t.deadline = 9223372036854775807",
+            _ => "",
+        }
+    }
 }
 
 /// A key as a row has it: by what is ordered, then the item.
@@ -118,9 +150,9 @@ impl Source {
         let first = match order {
             OrderKey::Since => self.names().since,
             // An entry has no priority: it stands where a task without one stands.
-            OrderKey::Priority if entries => "coalesce(t.urgency, -1)",
+            OrderKey::Priority if entries => "d.urgency",
             OrderKey::Priority => "t.urgency",
-            OrderKey::Deadline if entries => "coalesce(t.deadline, 9223372036854775807)",
+            OrderKey::Deadline if entries => "coalesce(d.deadline, 9223372036854775807)",
             OrderKey::Deadline => "t.deadline",
             OrderKey::Task if entries => "coalesce(t.task_id, q.task_id, '')",
             OrderKey::Task => "t.task_id",
@@ -163,12 +195,13 @@ impl Source {
                 sql.push(")");
             }
         }
-        if let Source::Tasks { decided: true }
-        | Source::TasksWaiting { decided: true }
-        | Source::TasksQuiet { decided: true } = self
-        {
-            sql.push(" AND t.decided = 1");
-        }
+        sql.push(match self {
+            Source::TasksWaiting { decided: true } => " AND d.decided = 1",
+            Source::Tasks { decided: true, .. } | Source::TasksQuiet { decided: true } => {
+                " AND t.decided = 1"
+            }
+            _ => "",
+        });
     }
 }
 
@@ -189,7 +222,11 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     // Going down in time, the engine would take the bound by `now` for its range and walk to the cursor from there.
     let by_cursor = down && after.is_some() && by_docket_time(source, request.order.key);
     source.from(&mut sql, request.now.0, by_cursor);
-    if let Some(at) = after {
+    let part = if let Source::Tasks { part, .. } = source { part } else { Part::All };
+    sql.push(part.conditions(request.order.key));
+    if let (Part::Without, Some(at)) = (part, &after) {
+        go_on_without(&mut sql, at, request.order.key, down);
+    } else if let Some(at) = after {
         sql.push(&format!(" AND ({}) {} (", key.join(", "), if down { "<" } else { ">" }));
         for (n, value) in at.0.into_iter().enumerate() {
             sql.push(if n == 0 { "" } else { ", " });
@@ -205,13 +242,27 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     Ok(sql)
 }
 
+/// Goes on after a cursor among tasks that have no priority or deadline: by number alone, so that it is one range.
+fn go_on_without(sql: &mut Sql, at: &Key, order: OrderKey, down: bool) {
+    let [Value::Integer(value), Value::Integer(item)] = at.0.as_slice() else { return sql.push(" AND 0") };
+    match value.cmp(&Part::of_none(order)) {
+        Ordering::Equal => {
+            sql.push(if down { " AND t.id < " } else { " AND t.id > " });
+            sql.bind(*item);
+        }
+        // The cursor is past all of them.
+        order if order.is_gt() != down => sql.push(" AND 0"),
+        _ => {}
+    }
+}
+
 /// Whether the first part of a row's key is when its docket row begins.
 fn by_docket_time(source: Source, order: OrderKey) -> bool {
     order == OrderKey::Since && matches!(source, Source::Waiting(_) | Source::TasksWaiting { .. })
 }
 
 /// The sources of a scope. Where an order mixes what waits with what does not by time, each has an index of its own
-/// and the two are merged here.
+/// and the two are merged here; other sources follow each other, ascending.
 pub(super) fn sources(scope: Scope, order: OrderKey) -> Vec<Source> {
     let by_time = order == OrderKey::Since;
     match scope {
@@ -219,11 +270,15 @@ pub(super) fn sources(scope: Scope, order: OrderKey) -> Vec<Source> {
         Scope::Reason(reason) => vec![Source::Waiting(Some(reason))],
         Scope::Decided | Scope::Everything => {
             let decided = scope == Scope::Decided;
-            if by_time {
-                vec![Source::TasksWaiting { decided }, Source::TasksQuiet { decided }]
-            } else {
-                vec![Source::Tasks { decided }]
-            }
+            let parts: &[Part] = match order {
+                _ if by_time => {
+                    return vec![Source::TasksWaiting { decided }, Source::TasksQuiet { decided }];
+                }
+                OrderKey::Priority if !decided => &[Part::Before, Part::Without, Part::After],
+                OrderKey::Deadline if !decided => &[Part::Before, Part::Without],
+                _ => &[Part::All],
+            };
+            parts.iter().map(|part| Source::Tasks { decided, part: *part }).collect()
         }
     }
 }
@@ -231,7 +286,16 @@ pub(super) fn sources(scope: Scope, order: OrderKey) -> Vec<Source> {
 /// Reads a page.
 pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<DocketRow>, StoreError> {
     let mut found = Vec::new();
-    for source in sources(request.scope, request.order.key) {
+    let limit = request.limit.min(PAGE);
+    let down = request.order.descending != request.backwards;
+    let mut all = sources(request.scope, request.order.key);
+    if down {
+        all.reverse();
+    }
+    for source in all {
+        if found.len() > limit && matches!(source, Source::Tasks { .. }) {
+            break;
+        }
         let sql = statement(source, request)?;
         let mut find = conn.prepare_cached(&sql.text).map_err(failed)?;
         let mut rows = find.query(params_from_iter(sql.values)).map_err(failed)?;
@@ -239,9 +303,7 @@ pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<Dock
             found.push(found_in(row)?);
         }
     }
-    let down = request.order.descending != request.backwards;
     found.sort_by(|a, b| if down { b.key.cmp(&a.key) } else { a.key.cmp(&b.key) });
-    let limit = request.limit.min(PAGE);
     let more = found.len() > limit;
     found.truncate(limit);
     if request.backwards {

@@ -176,13 +176,15 @@ impl Before {
             }
         }
         let attention = attention::of(task, &rules.thresholds);
-        if attention != self.attention {
+        let ordered_by = |c: &Columns| (c.urgency, c.deadline, c.decided);
+        if attention != self.attention || self.columns.as_ref().map(ordered_by) != Some(ordered_by(&columns))
+        {
             if self.columns.is_some() {
                 conn.prepare_cached("DELETE FROM docket WHERE item = ?1")
                     .and_then(|mut s| s.execute([item]))
                     .map_err(failed)?;
             }
-            schema::put_attention(conn, item, &attention)?;
+            schema::put_attention(conn, item, &attention, Some(&columns))?;
         }
         Ok(())
     }

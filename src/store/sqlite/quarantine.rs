@@ -126,10 +126,11 @@ pub(super) fn is_open(conn: &Connection, number: i64) -> Result<bool, StoreError
         .map_err(failed)
 }
 
-/// An open entry that waits for its task, and by whom it was delivered.
+/// An open entry that waits for its task.
 pub(super) struct Waiting {
     pub number: i64,
-    pub principal: Principal,
+    /// By whom it was delivered; `None` where that cannot be read.
+    pub principal: Option<Principal>,
     pub source: String,
     pub bytes: Arc<[u8]>,
 }
@@ -154,7 +155,7 @@ pub(super) fn next_waiting(
         })
         .map_err(failed)?;
     let Some((number, principal, source, bytes)) = row else { return Ok(None) };
-    let principal = serde_json::from_str(&principal).map_err(|e| damaged("quarantine entry", number, e))?;
+    let principal = serde_json::from_str(&principal).ok();
     Ok(Some(Waiting { number, principal, source, bytes }))
 }
 
@@ -217,7 +218,7 @@ impl Batch<'_> {
             since: request.now,
             until: None,
         };
-        put_attention(self.conn, -int(number), &[attention])?;
+        put_attention(self.conn, -int(number), &[attention], None)?;
         Ok(number)
     }
 

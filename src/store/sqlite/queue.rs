@@ -1,5 +1,6 @@
 //! The way to the writer: a queue with room for so many jobs, whose askers wait for room without blocking a thread.
 
+use super::readers::READERS;
 use super::shared::lock;
 use super::writer::Job;
 use crate::store::StoreError;
@@ -14,7 +15,7 @@ const ROOM: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Queued {
     pub job: Job,
-    _room: OwnedSemaphorePermit,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// The askers' end.
@@ -27,8 +28,8 @@ pub(super) struct Queue {
 impl Queue {
     /// Both ends.
     pub(super) fn new() -> (Arc<Self>, Receiver<Queued>) {
-        // As long as there is room for: putting a job there never blocks.
-        let (jobs, taken) = sync_channel(ROOM);
+        // As long as there is room for, and one job of each reader: putting a job there never blocks.
+        let (jobs, taken) = sync_channel(ROOM + READERS);
         (Arc::new(Queue { jobs: Mutex::new(Some(jobs)), room: Arc::new(Semaphore::new(ROOM)) }), taken)
     }
 
@@ -45,19 +46,18 @@ impl Queue {
     ) -> Result<T, StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
-        self.put(Queued { job: job(reply), _room: room })?;
+        self.put(Queued { job: job(reply), _room: Some(room) })?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Has a job done and waits for the answer, on a thread that may block.
+    /// Has a job of a reader done and waits for the answer, on a thread that may block. It does not wait for room: what
+    /// was answered before must be seen, however long the queue is.
     pub(super) fn ask_blocking<T>(
         &self,
         job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
     ) -> Result<T, StoreError> {
-        // Where there is no room the caller does without: the writer is busy enough.
-        let room = Arc::clone(&self.room).try_acquire_owned().map_err(|_| StoreError::Busy)?;
         let (reply, answer) = oneshot::channel();
-        self.put(Queued { job: job(reply), _room: room })?;
+        self.put(Queued { job: job(reply), _room: None })?;
         answer.blocking_recv().map_err(|_| StoreError::Closed)?
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 /// How many reads run at once; more would only take the disk from the writer.
-const READERS: usize = 4;
+pub(super) const READERS: usize = 4;
 
 /// The pool.
 #[derive(Debug)]
@@ -19,14 +19,19 @@ pub(super) struct Readers {
     shared: Arc<Shared>,
     writer: Arc<Queue>,
     idle: Mutex<Vec<Connection>>,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
 }
 
 impl Readers {
     /// Starts with one connection, so that reads go on where the file is taken away later.
     pub(super) fn new(shared: Arc<Shared>, writer: Arc<Queue>) -> Result<Self, StoreError> {
         let first = connect::for_reading(&shared.path)?;
-        Ok(Readers { shared, writer, idle: Mutex::new(vec![first]), permits: Semaphore::new(READERS) })
+        Ok(Readers {
+            shared,
+            writer,
+            idle: Mutex::new(vec![first]),
+            permits: Arc::new(Semaphore::new(READERS)),
+        })
     }
 
     /// Another connection, to the same file and no other that stands there now.
@@ -41,9 +46,15 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        let _permit = self.permits.acquire().await.map_err(|_| StoreError::Closed)?;
+        // It goes with the thread: a caller that is gone does not end the read that it began.
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let this = Arc::clone(self);
-        tokio::task::spawn_blocking(move || this.run(read)).await.map_err(|_| StoreError::Closed)?
+        let run = move || {
+            let done = this.run(read);
+            drop(permit);
+            done
+        };
+        tokio::task::spawn_blocking(run).await.map_err(|_| StoreError::Closed)?
     }
 
     fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {

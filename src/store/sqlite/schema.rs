@@ -5,9 +5,10 @@ use crate::domain::attention::{self, Thresholds};
 use crate::domain::ids::Timestamp;
 use crate::domain::task::Task;
 use crate::store::StoreError;
-use crate::store::rows::{self, NEVER, NOT_STUCK, code};
+use crate::store::rows::{self, Columns, NEVER, NOT_STUCK, code};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Every step from an empty file on; the version is how many were taken.
 const STEPS: [&str; 1] = [include_str!("../migrations/sqlite/0001_begin.sql")];
@@ -39,13 +40,18 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Takes every step that is still to be taken. Several processes may try at once: one does it, the others see it done.
-pub(super) fn migrate(conn: &Connection) -> Result<(), StoreError> {
-    let mode: String =
-        conn.pragma_update_and_check(None, "journal_mode", "wal", |r| r.get(0)).map_err(failed)?;
-    if mode != "wal" {
-        return Err(StoreError::Unreachable(format!("no write-ahead log can be used there (mode {mode})")));
+/// Refuses a file that would have to be migrated first.
+pub(super) fn check_migrated(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    if usize::try_from(number(conn, "user_version")?) == Ok(STEPS.len()) {
+        return Ok(());
     }
+    let why = "was written by an older tribunal, and cannot be updated while it is read-only";
+    Err(StoreError::Incompatible(format!("{} {why}", path.display())))
+}
+
+/// Takes every step that is still to be taken. Several processes may try at once: one does it, the others see it done.
+pub(super) fn migrate(conn: &Connection, busy: Duration) -> Result<(), StoreError> {
+    use_a_log(conn, busy)?;
     loop {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         match step(conn) {
@@ -59,6 +65,27 @@ pub(super) fn migrate(conn: &Connection) -> Result<(), StoreError> {
             }
         }
         fail::fail_point!("store-migrated");
+    }
+}
+
+fn use_a_log(conn: &Connection, busy: Duration) -> Result<(), StoreError> {
+    let began = Instant::now();
+    loop {
+        let mode: Result<String, _> =
+            conn.pragma_update_and_check(None, "journal_mode", "wal", |r| r.get(0)).map_err(failed);
+        match mode {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => {
+                let why = format!("no write-ahead log can be used there (mode {mode})");
+                return Err(StoreError::Unreachable(why));
+            }
+            // Somebody else makes the same file at this moment. The engine does not wait for them here; where a
+            // transaction begins it does.
+            Err(StoreError::Busy) if began.elapsed() < busy => {
+                conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(failed)?;
+            }
+            Err(e) => return Err(e),
+        }
     }
 }
 
@@ -138,27 +165,34 @@ fn rebuild_docket(conn: &Connection, thresholds: &Thresholds, wanted: &str) -> R
         let body = row.get_ref(1).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
         let task: Task =
             serde_json::from_slice(body).map_err(|e| super::connect::damaged("task", item, e))?;
-        put_attention(conn, item, &attention::of(&task, thresholds))?;
+        put_attention(conn, item, &attention::of(&task, thresholds), Some(&Columns::of(&task)))?;
     }
     conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('thresholds', ?1)", [wanted])
         .map_err(failed)?;
     Ok(())
 }
 
-/// Writes an item's docket rows; those before are gone already.
+/// Writes an item's docket rows, with what its task is ordered by; those before are gone already. An entry has no task.
 pub(super) fn put_attention(
     conn: &Connection,
     item: i64,
     rows: &[attention::Attention],
+    task: Option<&Columns>,
 ) -> Result<(), StoreError> {
+    let urgency = task.map_or(rows::urgency(0), |c| c.urgency);
+    let deadline = task.map(|c| c.deadline).filter(|t| *t != NEVER);
+    let decided = task.is_some_and(|c| c.decided);
     for row in rows {
         let until = row.until.map_or(NEVER, |Timestamp(t)| t);
         let stuck = row.stuck.map_or(NOT_STUCK, |s| code(&attention::Stuck::ALL, &s));
         let reason = rows::reason_code(Some(row.reason));
         conn.prepare_cached(
-            "INSERT INTO docket(item, since, until, reason, stuck) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO docket(item, since, until, reason, stuck, urgency, deadline, decided) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )
-        .and_then(|mut s| s.execute(params![item, row.since.0, until, reason, stuck]))
+        .and_then(|mut s| {
+            s.execute(params![item, row.since.0, until, reason, stuck, urgency, deadline, decided])
+        })
         .map_err(failed)?;
     }
     Ok(())

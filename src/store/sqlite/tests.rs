@@ -77,6 +77,8 @@ fn no_indexed_order_sorts() {
         (Scope::Everything, OrderKey::Since, "1.1"),
         (Scope::Everything, OrderKey::Task, "x54.1"),
         (Scope::Everything, OrderKey::Trace, "x54.1"),
+        (Scope::Decided, OrderKey::Priority, "-1.7"),
+        (Scope::Decided, OrderKey::Deadline, "5.7"),
     ] {
         for down in [false, true] {
             for cursor in [None, Some(cursor)] {
@@ -92,6 +94,39 @@ fn no_indexed_order_sorts() {
             }
         }
     }
+}
+
+/// What waits is ordered by reading one index and keeping the first rows; what is decided, and everything, by walking
+/// an index from the cursor on.
+#[test]
+fn priorities_and_deadlines_read_one_index() {
+    let (_dir, _store, conn) = store();
+    for key in [OrderKey::Priority, OrderKey::Deadline] {
+        let cursor = if key == OrderKey::Priority { "-1.7" } else { "9223372036854775807.7" };
+        let waiting = plans(&conn, Scope::Waiting, key, Some(cursor), false).concat();
+        assert_eq!(
+            waiting,
+            ["SEARCH d USING COVERING INDEX docket_by_since (since<?)", "USE TEMP B-TREE FOR ORDER BY"]
+        );
+        let name = if key == OrderKey::Priority { "urgency" } else { "deadline" };
+        for down in [false, true] {
+            let sign = if down { "<" } else { ">" };
+            let by_value = format!("INDEX task_by_{name} (");
+            let everything = plans(&conn, Scope::Everything, key, Some(cursor), down);
+            let without = format!("SEARCH t USING INTEGER PRIMARY KEY (rowid{sign}?)");
+            for (n, plan) in everything.iter().enumerate() {
+                assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+                let fits = if n == 1 { plan[0] == without } else { plan[0].contains(&by_value) };
+                assert!(fits && plan[1].starts_with("SEARCH d USING PRIMARY KEY (item=?"), "{plan:#?}");
+            }
+            let decided = plans(&conn, Scope::Decided, key, Some(cursor), down).concat();
+            let range = format!("INDEX task_decided_by_{name} (");
+            assert!(decided[0].contains(&range), "{decided:#?}");
+        }
+    }
+    let since = plans(&conn, Scope::Decided, OrderKey::Since, Some("1.1"), false);
+    assert!(since[0][0].contains("docket_decided ((since,item)>(?,?)"), "{since:#?}");
+    assert!(since[1][0].contains("task_decided ("), "{since:#?}");
 }
 
 #[test]

@@ -23,36 +23,50 @@ pub(super) enum Tables {
 }
 
 impl Writer {
-    /// One commit: all that `work` writes, or nothing. The inner error says that the store takes no writes now, which
-    /// does not keep it from bringing up `derived` tables.
+    /// One commit: all that `work` writes, or nothing; before it, in commits of their own, what is left of messages that
+    /// waited for their task. The inner error says that the store takes no writes now, which does not keep it from
+    /// bringing up `derived` tables.
     pub(super) fn transaction<T>(
         &mut self,
         tables: Tables,
         derived: bool,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>,
     ) -> Result<Result<T, Refusal>, StoreError> {
-        let done = self.try_transaction(tables, derived, work);
-        match &done {
-            Ok(_) => {}
-            Err(e) => {
-                self.tasks.clear();
-                self.data_version = None;
-                let kept = matches!(e, StoreError::Busy | StoreError::Full | StoreError::Damaged(_));
-                if !kept || !self.conn.as_ref().is_some_and(Connection::is_autocommit) {
-                    self.conn = None;
+        let mut work = Some(work);
+        loop {
+            let known = self.unadmittable.is_some();
+            match self.try_transaction(tables, derived, &mut work) {
+                Ok(Ok(None)) => {}
+                Ok(Ok(Some(done))) => return Ok(Ok(done)),
+                Ok(Err(refusal)) => return Ok(Err(refusal)),
+                Err(e) => {
+                    self.forget(&e);
+                    // Only what waited failed: it is left to a person, and the work goes on.
+                    if known || self.unadmittable.is_none() {
+                        return Err(e);
+                    }
                 }
-                self.shared.set_write_failure(Some(e.to_string()));
             }
         }
-        done
+    }
+
+    /// Nothing that is held in memory may outlive a failure.
+    fn forget(&mut self, e: &StoreError) {
+        self.tasks.clear();
+        self.data_version = None;
+        let kept = matches!(e, StoreError::Busy | StoreError::Full | StoreError::Damaged(_));
+        if !kept || !self.conn.as_ref().is_some_and(Connection::is_autocommit) {
+            self.conn = None;
+        }
+        self.shared.set_write_failure(Some(e.to_string()));
     }
 
     fn try_transaction<T>(
         &mut self,
         tables: Tables,
         derived: bool,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>,
-    ) -> Result<Result<T, Refusal>, StoreError> {
+        work: &mut Option<impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>>,
+    ) -> Result<Result<Option<T>, Refusal>, StoreError> {
         if let Some(why) = self.shared.misplaced().or_else(|| self.checkpoints.log_misplaced()) {
             self.shared.lost.store(true, Ordering::Release);
             return Err(StoreError::Failed(why));
@@ -86,8 +100,8 @@ impl Writer {
             fail::fail_point!("store-after-commit-before-reply");
             self.checkpoints.note_log();
             self.remember();
-            if tables == Tables::UpToTheLog {
-                // Who follows reads tables: there is nothing for them to see before.
+            // Who follows reads tables: there is nothing for them to see before.
+            if self.counters.behind_from == 0 {
                 self.shared.committed();
             }
         }
@@ -99,8 +113,8 @@ impl Writer {
         conn: &Connection,
         tables: Tables,
         derived: bool,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>,
-    ) -> Result<Result<T, Refusal>, StoreError> {
+        work: &mut Option<impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>>,
+    ) -> Result<Result<Option<T>, Refusal>, StoreError> {
         self.catch_up(conn)?;
         if let Some(why) = self.shared.mismatch().filter(|_| !derived) {
             return Ok(Err(Refusal::HeadMismatch { why }));
@@ -112,7 +126,21 @@ impl Writer {
             batch.tasks.clear();
             batch.replay()?;
         }
-        let done = work(&mut batch)?;
+        let done = match batch.counters.readmitting.clone().filter(|_| !derived) {
+            Some(next) if self.unadmittable.take().as_ref() == Some(&next.task) => {
+                batch.note(None)?;
+                None
+            }
+            Some(next) => {
+                let task = next.task.clone();
+                let done = batch.readmit(next);
+                if matches!(done, Err(StoreError::Damaged(_))) {
+                    self.unadmittable = Some(task);
+                }
+                done.map(|()| None)?
+            }
+            None => work.take().map(|work| work(&mut batch)).transpose()?,
+        };
         batch.finish(tables == Tables::Later)?;
         fail::fail_point!("store-before-commit");
         Ok(Ok(done))
@@ -153,7 +181,11 @@ impl Writer {
     /// Notes the head outside the store, before anybody hears of the commit.
     fn remember(&mut self) {
         let now = Remembered { epoch: self.counters.epoch, head: self.head() };
-        let noted = self.memory.advance(&now);
+        // A head that nobody accepted is not what is remembered, whoever wrote it.
+        let noted = match self.shared.mismatch() {
+            Some(_) => Ok(()),
+            None => self.memory.advance(&now),
+        };
         // What was committed is committed; but a loss could go unnoticed from here on, and a person must know.
         let failure = noted.err().map(|e| format!("stored, but the head could not be remembered: {e}"));
         self.shared.set_write_failure(failure);
@@ -175,21 +207,15 @@ pub(super) fn roll_back(conn: &Connection) -> Result<(), StoreError> {
     conn.execute_batch("ROLLBACK").map_err(failed)
 }
 
-/// Brings up the tables that a process which ended in the middle left behind the log. Where there is no room for it, or
-/// somebody else writes, it waits for the next that reads.
-pub(super) fn bring_up_after_a_crash(conn: &Connection, rules: &Rules) -> Result<(), StoreError> {
-    if schema::behind_from(conn)? == 0 {
-        return Ok(());
-    }
-    let done = bring_up_now(conn, rules);
-    if done.is_err() {
-        // The error that led here says more than one about rolling back could.
-        _ = roll_back(conn);
-    }
-    match done {
-        Err(StoreError::Busy | StoreError::Full) => Ok(()),
-        done => done,
-    }
+/// Brings up the tables that a process which ended in the middle left behind the log, and makes the docket anew where it
+/// was made under other thresholds. Gives why that cannot be done: there is no room, somebody else writes, something is
+/// damaged. What is there can be read all the same.
+pub(super) fn prepare(conn: &Connection, rules: &Rules) -> Option<StoreError> {
+    let behind = || if schema::behind_from(conn)? > 0 { bring_up_now(conn, rules) } else { Ok(()) };
+    let done = behind().and_then(|()| schema::fit_docket(conn, &rules.thresholds));
+    // The error that led here says more than one about rolling back could.
+    _ = roll_back(conn);
+    done.err()
 }
 
 fn bring_up_now(conn: &Connection, rules: &Rules) -> Result<(), StoreError> {

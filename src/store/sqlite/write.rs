@@ -4,20 +4,22 @@ use super::connect::failed;
 use super::held::Tasks;
 use super::log::{self, int};
 use super::project::Before;
+use super::readmit::{Readmitted, Readmitting};
 use super::{quarantine, schema};
-use crate::domain::command::{
-    Admit, Admitted, Command, Context, Recorded, Reply, Request, Rules, Verdict, handle,
-};
+use crate::domain::command::{Admitted, Command, Context, Recorded, Reply, Request, Rules, Verdict, handle};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::Fault;
 use crate::domain::event::What;
-use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Head, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
 use crate::store::{Answer, StoreError};
 use rusqlite::{Connection, params};
 use serde::Serialize;
+
+/// Events that the tables of tasks may be behind by: what a reader waits for, or whoever opens the file after a crash.
+const BEHIND: u64 = 1024;
 
 /// What the writer knows of the store without asking: the last number of everything.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct Counters {
     pub ledger: Head,
     /// The first event whose task's tables may be behind; 0 where none is.
     pub behind_from: u64,
+    /// The task whose entries are being admitted, before anything else is written.
+    pub readmitting: Option<Readmitting>,
 }
 
 impl Counters {
@@ -49,6 +53,7 @@ impl Counters {
             entries: last("SELECT max(number) FROM quarantine")?.unsigned_abs(),
             ledger: head.ledger,
             behind_from: schema::behind_from(conn)?,
+            readmitting: Readmitting::read(conn)?,
         })
     }
 }
@@ -63,6 +68,8 @@ pub(super) struct Batch<'a> {
     pub began: u64,
     last: Option<(u64, i64, Vec<u8>)>,
     pub buffer: Vec<u8>,
+    /// What it admitted of what was put aside.
+    pub readmitted: Readmitted,
 }
 
 impl<'a> Batch<'a> {
@@ -73,7 +80,8 @@ impl<'a> Batch<'a> {
         tasks: &'a mut Tasks,
     ) -> Self {
         let began = counters.events;
-        Batch { conn, rules, counters, tasks, began, last: None, buffer: Vec::new() }
+        let (buffer, readmitted) = (Vec::new(), Readmitted::default());
+        Batch { conn, rules, counters, tasks, began, last: None, buffer, readmitted }
     }
 
     /// Answers one request, writing all that follows from it but its task's own row.
@@ -114,7 +122,7 @@ impl<'a> Batch<'a> {
                     self.settle(number, &request.principal.subject, request.now, None)?;
                 }
                 if let Some(id) = began {
-                    self.readmit_waiting(&id, request.now)?;
+                    self.readmit(Readmitting { task: id, after: 0, now: request.now })?;
                 }
                 Ok(Ok(reply))
             }
@@ -153,44 +161,8 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Messages that came before their task are admitted now, in the order they came.
-    fn readmit_waiting(&mut self, id: &TaskId, now: Timestamp) -> Result<(), StoreError> {
-        let mut after = 0;
-        while let Some(waiting) = quarantine::next_waiting(self.conn, id, after)? {
-            after = waiting.number;
-            let parsed = crate::domain::envelope::parse(
-                waiting.bytes,
-                &self.rules.limits,
-                crate::domain::digest::Scheme::default(),
-            );
-            let message = match parsed {
-                Ok(envelope) => envelope,
-                Err(fault) => {
-                    self.still_aside(waiting.number, &fault)?;
-                    continue;
-                }
-            };
-            let admit = Admit { message: Ok(message), source: waiting.source, readmits: None };
-            let request =
-                Request { command: Command::Admit(Box::new(admit)), principal: waiting.principal, now };
-            let (item, context) = self.load(&request, Some(id))?;
-            match handle(&context, &request, self.rules) {
-                Ok(Verdict::Recorded(recorded)) => {
-                    self.record(&request, item, &context, *recorded)?;
-                    self.settle(waiting.number, "tribunal", now, None)?;
-                }
-                Ok(Verdict::Quarantine(fault)) => {
-                    self.put_back(Some(id.clone()), context.task);
-                    self.still_aside(waiting.number, &fault)?;
-                }
-                Ok(Verdict::Unchanged(_)) | Err(_) => self.put_back(Some(id.clone()), context.task),
-            }
-        }
-        Ok(())
-    }
-
     /// Appends the events of a verdict, and keeps them and the task for [`Batch::finish`].
-    fn record(
+    pub(super) fn record(
         &mut self,
         request: &Request,
         item: i64,
@@ -300,9 +272,11 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Ends the work of a transaction. Where `later`, the tables of tasks are left behind the log, and that is noted;
-    /// else all of them are brought up to it.
+    /// Ends the work of a transaction. Where `later` and the log is not too far ahead, the tables of tasks are left
+    /// behind it, and that is noted; else all of them are brought up to it.
     pub(super) fn finish(mut self, later: bool) -> Result<(), StoreError> {
+        let up_to = if self.counters.behind_from > 0 { self.counters.behind_from - 1 } else { self.began };
+        let later = later && self.counters.events.saturating_sub(up_to) <= BEHIND;
         if later {
             self.finish_partly_up()?;
         }

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::transaction::Tables;
 use super::write::Counters;
 use crate::domain::command::{Request, Rules};
-use crate::domain::ids::Timestamp;
+use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::refusal::Refusal;
 use crate::store::remembered::{HeadFile, Shelf};
 use crate::store::{Acceptance, Answer, StoreError};
@@ -28,9 +28,6 @@ pub(super) const KEPT: usize = 8192;
 /// Requests in one commit from which on the tables of tasks may follow later: this many at once come from a crowd, and
 /// what they say of one task is then written once for several.
 const CROWD: usize = 8;
-
-/// Events that the tables of tasks may be behind by.
-const BEHIND: usize = 1024;
 
 /// How long nobody may ask for anything before the tables are brought up.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -60,6 +57,10 @@ pub(super) struct Writer {
     pub tasks: Tasks,
     /// What the engine said last about commits of others.
     pub data_version: Option<i64>,
+    /// A task whose waiting messages cannot be admitted by themselves: something it rests on is damaged.
+    pub unadmittable: Option<TaskId>,
+    /// Whether a process that ended in the middle left some.
+    pub left_waiting: bool,
 }
 
 /// A job under way.
@@ -73,6 +74,10 @@ struct Open {
 impl Writer {
     /// Works until nobody can ask any more.
     pub(super) fn run(mut self, jobs: &Receiver<Queued>) {
+        if self.left_waiting {
+            // Whoever writes next tries again, and hears why it cannot be done.
+            _ = self.readmit_waiting();
+        }
         while let Some(first) = self.next(jobs) {
             let mut queue = vec![first.job];
             let mut size = queue.iter().map(Job::size).sum::<usize>();
@@ -104,6 +109,11 @@ impl Writer {
     /// Brings the tables of tasks up to the log.
     fn bring_up(&mut self) -> Result<(), StoreError> {
         self.transaction(Tables::UpToTheLog, true, |_| Ok(())).map(|_| ())
+    }
+
+    /// Admits what is left of messages that waited for their task: every commit begins with it.
+    fn readmit_waiting(&mut self) -> Result<(), StoreError> {
+        self.transaction(Tables::UpToTheLog, false, |_| Ok(())).map(|_| ())
     }
 
     fn serve(&mut self, queue: Vec<Job>) {
@@ -160,26 +170,54 @@ impl Writer {
         if group.is_empty() {
             return;
         }
-        let all: Vec<&Request> = group.iter().map(|(_, request)| request).collect();
-        let later = all.len() >= CROWD && self.tasks.pending() + all.len() <= BEHIND;
-        let tables = if later { Tables::Later } else { Tables::UpToTheLog };
+        let mut rest = group.as_slice();
+        while !rest.is_empty() {
+            let done = self.commit_some(rest, open);
+            rest = rest.get(done..).unwrap_or_default();
+        }
+        if self.counters.readmitting.is_some() {
+            // The requests are done; why this is not, status tells.
+            _ = self.readmit_waiting();
+        }
+    }
+
+    /// One commit of the first of these: all, unless more must be admitted before the others than a commit takes. Gives
+    /// how many were answered.
+    fn commit_some(&mut self, group: &[(usize, Request)], open: &mut [Open]) -> usize {
+        let tables = if group.len() >= CROWD { Tables::Later } else { Tables::UpToTheLog };
+        let mut reached = false;
         let together = self.transaction(tables, false, |batch| {
-            all.iter().map(|r| batch.run(r)).collect::<Result<Vec<_>, _>>()
+            reached = true;
+            let mut answers = Vec::with_capacity(group.len());
+            for (_, request) in group {
+                answers.push(batch.run(request)?);
+                if !batch.has_readmitted() {
+                    break;
+                }
+            }
+            Ok(answers)
         });
         let done: Vec<Result<Answer, StoreError>> = match together {
             // Something about one of them does not fit what is stored: it must not fail the others.
-            Err(StoreError::Damaged(_)) if all.len() > 1 => all.iter().map(|r| self.alone(r)).collect(),
-            Err(e) => all.iter().map(|_| Err(e.clone())).collect(),
+            Err(StoreError::Damaged(_)) if reached && group.len() > 1 => {
+                for (at, request) in group {
+                    if let Some(job) = open.get_mut(*at).filter(|job| job.failure.is_none()) {
+                        job.take(self.alone(request));
+                    }
+                }
+                return group.len();
+            }
+            Err(e) => group.iter().map(|_| Err(e.clone())).collect(),
             Ok(Ok(answers)) => answers.into_iter().map(Ok).collect(),
-            Ok(Err(refusal)) => all.iter().map(|_| Ok(Err(refusal.clone()))).collect(),
+            Ok(Err(refusal)) => group.iter().map(|_| Ok(Err(refusal.clone()))).collect(),
         };
+        let count = done.len();
         for ((at, _), done) in group.iter().zip(done) {
-            let Some(job) = open.get_mut(*at) else { continue };
-            match done {
-                Ok(answer) => job.answers.push(answer),
-                Err(e) => job.failure = job.failure.take().or(Some(e)),
+            if let Some(job) = open.get_mut(*at) {
+                job.take(done);
             }
         }
+        count
     }
 
     fn alone(&mut self, request: &Request) -> Result<Answer, StoreError> {
@@ -206,12 +244,33 @@ impl Writer {
     }
 }
 
+impl Open {
+    fn take(&mut self, done: Result<Answer, StoreError>) {
+        match done {
+            Ok(answer) => self.answers.push(answer),
+            Err(e) => self.failure = self.failure.take().or(Some(e)),
+        }
+    }
+}
+
 impl Job {
     fn size(&self) -> usize {
         match self {
             Job::Submit { requests, .. } => requests.len().max(1),
             Job::Drop { .. } | Job::Accept { .. } | Job::BringUp { .. } => 1,
         }
+    }
+}
+
+impl Job {
+    /// Answers that it cannot be done.
+    pub(super) fn refuse(self, e: StoreError) {
+        // Who asked may be gone.
+        _ = match self {
+            Job::Submit { reply, .. } => reply.send(Err(e)).is_ok(),
+            Job::Drop { reply, .. } => reply.send(Err(e)).is_ok(),
+            Job::Accept { reply, .. } | Job::BringUp { reply } => reply.send(Err(e)).is_ok(),
+        };
     }
 }
 

@@ -48,6 +48,11 @@ CREATE TABLE task(
 CREATE INDEX task_by_entered ON task(entered_at);
 CREATE INDEX task_by_trace ON task(trace_id);
 CREATE INDEX task_decided ON task(entered_at) WHERE decided = 1;
+CREATE INDEX task_decided_by_urgency ON task(urgency) WHERE decided = 1;
+CREATE INDEX task_decided_by_deadline ON task(deadline) WHERE decided = 1;
+-- Tasks without a priority (urgency -1) or a deadline are in neither: they are ordered by number.
+CREATE INDEX task_by_urgency ON task(urgency) WHERE urgency <> -1;
+CREATE INDEX task_by_deadline ON task(deadline) WHERE deadline <> 9223372036854775807;
 
 -- The folded state; revision guards every write.
 CREATE TABLE snapshot(
@@ -69,17 +74,22 @@ CREATE TABLE label(
   PRIMARY KEY (task, key)
 ) STRICT, WITHOUT ROWID;
 
--- Why an item waits for a person, and while it does: since <= now < until.
+-- Why an item waits for a person, and while it does: since <= now < until. What its task is ordered by stands here too,
+-- so that a list of what waits reads one index; no deadline is NULL.
 CREATE TABLE docket(
-  item   INTEGER NOT NULL,
-  since  INTEGER NOT NULL,
-  until  INTEGER NOT NULL,
-  reason INTEGER NOT NULL,
-  stuck  INTEGER NOT NULL,
+  item     INTEGER NOT NULL,
+  since    INTEGER NOT NULL,
+  until    INTEGER NOT NULL,
+  reason   INTEGER NOT NULL,
+  stuck    INTEGER NOT NULL,
+  urgency  INTEGER NOT NULL,
+  deadline INTEGER,
+  decided  INTEGER NOT NULL,
   PRIMARY KEY (item, since)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX docket_by_since ON docket(since, item, until, reason, stuck);
-CREATE INDEX docket_by_reason ON docket(reason, since, item, until, stuck);
+CREATE INDEX docket_by_since ON docket(since, item, until, reason, stuck, urgency, deadline);
+CREATE INDEX docket_by_reason ON docket(reason, since, item, until, stuck, urgency, deadline);
+CREATE INDEX docket_decided ON docket(since, item, until, reason, stuck) WHERE decided = 1;
 
 -- What became of a submission after it arrived; without a row, nothing.
 CREATE TABLE mark(
