@@ -68,7 +68,7 @@ fn a_store_as_it_was_written_has_no_findings() {
 
 /// Each edit of a table, by itself, and what is said of it. Text functions make text of a blob, and the tables are
 /// strict: hence the casts. Every edit picks only rows that it changes.
-const EDITS: [(&str, &str); 22] = [
+const EDITS: [(&str, &str); 29] = [
     (
         "UPDATE event SET body = CAST(replace(body, 'planner', 'plotter') AS BLOB) WHERE instr(body, 'planner') AND item = 1",
         "not what was recorded",
@@ -104,6 +104,13 @@ const EDITS: [(&str, &str); 22] = [
     ("DELETE FROM decision_key", "decision keys"),
     ("UPDATE quarantine SET bytes = X'00'", "Q-1"),
     ("INSERT INTO mark(task, arrival) VALUES (1, 77)", "marks"),
+    ("UPDATE snapshot SET revision = revision + 1 WHERE id = 1", "snapshot"),
+    ("DELETE FROM docket WHERE item < 0", "open entries that no docket lists"),
+    ("UPDATE event SET item = item - 1 WHERE item < 0", "events of entries"),
+    ("INSERT INTO thread(item, kind, key, seq) VALUES (1, 7, 1, 4)", "threads"),
+    ("INSERT INTO words(item, text) VALUES (99, 'x')", "words"),
+    ("INSERT INTO label(task, key, value) VALUES (99, 'a', 'b')", "labels"),
+    ("INSERT INTO effect(task, key, target, body) VALUES (99, 'a', 'b', X'00')", "effects"),
 ];
 
 fn edit(place: &Place, sql: &str) {

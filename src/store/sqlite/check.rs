@@ -13,7 +13,7 @@ use crate::domain::ledger::LogProblem;
 use crate::domain::task::{Task, evolve};
 use crate::store::rows::{self, Columns, NEVER, decode};
 use crate::store::{CheckPage, StoreError};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -201,8 +201,12 @@ fn compare_task(
     task: &Task,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
+    let revision: Option<i64> = conn
+        .prepare_cached("SELECT revision FROM snapshot WHERE id = ?1")
+        .and_then(|mut s| s.query_row([item], |r| r.get(0)).optional())
+        .map_err(failed)?;
     match log::task_numbered(conn, item) {
-        Ok(Some(stored)) if stored == *task => {}
+        Ok(Some(stored)) if stored == *task && revision == Some(int(task.revision)) => {}
         Ok(None) => say("it has no snapshot".into()),
         Ok(Some(_)) | Err(StoreError::Damaged(_)) => say("its snapshot is not what its log says".into()),
         Err(e) => return Err(e),
@@ -386,6 +390,31 @@ fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), Sto
     for (at, sql) in [
         ("snapshots", "SELECT count(*) FROM snapshot WHERE id NOT IN (SELECT id FROM task)"),
         ("the docket", "SELECT count(*) FROM docket WHERE item > 0 AND item NOT IN (SELECT id FROM task)"),
+        (
+            "the docket of entries",
+            "SELECT count(*) FROM docket WHERE item < 0 \
+             AND -item NOT IN (SELECT number FROM quarantine WHERE settled = 0)",
+        ),
+        (
+            "open entries that no docket lists",
+            "SELECT count(*) FROM quarantine WHERE settled = 0 AND -number NOT IN (SELECT item FROM docket)",
+        ),
+        (
+            "events of entries",
+            "SELECT count(*) FROM (SELECT item, count(*) AS told FROM event WHERE item < 0 GROUP BY item) \
+             FULL JOIN quarantine q ON q.number = -item WHERE told IS NOT 1 + (q.settled <> 0)",
+        ),
+        (
+            "threads",
+            "SELECT count(*) FROM thread WHERE item NOT IN (SELECT id FROM task) OR kind NOT IN (0, 1, 2)",
+        ),
+        (
+            "words",
+            "SELECT count(*) FROM words WHERE item NOT IN (SELECT id FROM task) \
+             AND -item NOT IN (SELECT number FROM quarantine)",
+        ),
+        ("labels", "SELECT count(*) FROM label WHERE task NOT IN (SELECT id FROM task)"),
+        ("effects", "SELECT count(*) FROM effect WHERE task NOT IN (SELECT id FROM task)"),
         ("approval records", "SELECT count(*) FROM approval WHERE task NOT IN (SELECT id FROM task)"),
         (
             "marks",

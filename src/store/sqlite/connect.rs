@@ -20,7 +20,17 @@ const STATEMENTS: usize = 96;
 
 /// What an error of the engine is to a caller.
 pub(super) fn failed(e: rusqlite::Error) -> StoreError {
+    use rusqlite::Error as E;
     let text = e.to_string();
+    // A row that must be there is not, or holds what no version of ours writes.
+    if let E::QueryReturnedNoRows
+    | E::InvalidColumnType(..)
+    | E::FromSqlConversionFailure(..)
+    | E::IntegralValueOutOfRange(..)
+    | E::Utf8Error(..) = &e
+    {
+        return StoreError::Damaged(text);
+    }
     match e.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,

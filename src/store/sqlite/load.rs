@@ -115,16 +115,7 @@ impl Batch<'_> {
         context: &mut Context,
     ) -> Result<(), StoreError> {
         let (class, key) = (envelope.kind.class(), &envelope.idempotency_key);
-        let same = log::probe(self.conn, item, rows::intent_hash(class, key))?;
-        let arrivals: Vec<u64> = same
-            .iter()
-            .filter_map(|d| d.submission.as_ref())
-            .filter(|s| s.class == class && s.idempotency_key == *key)
-            .map(|s| s.arrival)
-            .collect();
-        if !arrivals.is_empty() {
-            context.same_intent = log::submissions_of(self.conn, item, &arrivals)?;
-        }
+        context.same_intent = log::of_intent(self.conn, item, class, key)?;
         let named = log::arrivals_of(self.conn, item, &envelope.message_id)?;
         if !named.is_empty() {
             context.same_message_id = log::submissions_of(self.conn, item, &named)?;

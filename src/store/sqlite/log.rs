@@ -4,14 +4,16 @@ use super::connect::{damaged, failed};
 use super::schema;
 use crate::domain::command::{Replay, Stored};
 use crate::domain::digest::Digest;
-use crate::domain::event::{CommittedEffect, Delivery, Event, What};
+use crate::domain::envelope::Class;
+use crate::domain::event::{CommittedEffect, Event, Outcome, Submission};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Head, Record};
 use crate::domain::task::Task;
 use crate::store::remembered::Remembered;
-use crate::store::rows::message_hash;
+use crate::store::rows::{intent_hash, message_hash};
 use crate::store::{Sequenced, StoreError, StoreHead};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Deserialize;
 use std::sync::Arc;
 
 /// The most rows any read gives at once.
@@ -116,7 +118,7 @@ fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
     let arrival: i64 = row.get(0).map_err(failed)?;
     let body = row.get_ref(4).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
     let missing = || damaged("message", arrival, "its event holds no submission");
-    let delivery = delivery(body)?.ok_or_else(missing)?;
+    let delivery = heard(body)?;
     let duplicates: i64 = row.get(2).map_err(failed)?;
     Ok(Stored {
         submission: delivery.submission.ok_or_else(missing)?,
@@ -127,12 +129,21 @@ fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
     })
 }
 
-fn delivery(body: &[u8]) -> Result<Option<Delivery>, StoreError> {
-    let event: Event = serde_json::from_slice(body).map_err(|e| damaged("event", "of a delivery", e))?;
-    Ok(match event.what {
-        What::Delivered(delivery) => Some(*delivery),
-        _ => None,
-    })
+/// What is read of a delivery's event. Not the conflict it joined: that may name a thousand others, and a thousand such
+/// deliveries are read for the next.
+#[derive(Deserialize)]
+pub(super) struct Heard {
+    pub arrival: u64,
+    pub outcome: Outcome,
+    pub message_id: String,
+    #[serde(default)]
+    pub duplicate_of: Option<u64>,
+    #[serde(default)]
+    pub submission: Option<Submission>,
+}
+
+fn heard(body: &[u8]) -> Result<Heard, StoreError> {
+    serde_json::from_slice(body).map_err(|e| damaged("event", "of a delivery", e))
 }
 
 /// The submissions of a task with these arrivals, ascending.
@@ -183,14 +194,45 @@ pub(super) const PROBE: &str = "SELECT e.body FROM thread t CROSS JOIN event e O
      WHERE t.item = ?1 AND t.kind = 2 AND t.key = ?2";
 
 /// The deliveries that a hash finds: distinct submissions, and repeats under another message id.
-pub(super) fn probe(conn: &Connection, task: i64, hash: i64) -> Result<Vec<Delivery>, StoreError> {
+pub(super) fn probe(conn: &Connection, task: i64, hash: i64) -> Result<Vec<Heard>, StoreError> {
     let mut find = conn.prepare_cached(PROBE).map_err(failed)?;
     let mut rows = find.query(params![task, hash]).map_err(failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let body = row.get_ref(0).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
-        found.extend(delivery(body)?);
+        found.push(heard(body)?);
     }
+    Ok(found)
+}
+
+/// Every submission of an intent, ascending.
+pub(super) fn of_intent(
+    conn: &Connection,
+    task: i64,
+    class: Class,
+    key: &str,
+) -> Result<Vec<Stored>, StoreError> {
+    let mut marks = conn
+        .prepare_cached(
+            "SELECT m.applied, m.duplicates, a.approval_id FROM mark m \
+             LEFT JOIN approval a ON a.sequence = m.judged_by WHERE m.task = ?1 AND m.arrival = ?2",
+        )
+        .map_err(failed)?;
+    let mut found = Vec::new();
+    for Heard { outcome, submission, .. } in probe(conn, task, intent_hash(class, key))? {
+        let Some(submission) = submission.filter(|s| s.class == class && s.idempotency_key == key) else {
+            continue;
+        };
+        let marked = marks
+            .query_row(params![task, int(submission.arrival)], |r| {
+                Ok((r.get(0)?, r.get::<_, i64>(1)?.unsigned_abs(), r.get(2)?))
+            })
+            .optional()
+            .map_err(failed)?;
+        let (applied, duplicates, judged_by) = marked.unwrap_or_default();
+        found.push(Stored { submission, outcome, applied, duplicates, judged_by });
+    }
+    found.sort_by_key(|stored| stored.submission.arrival);
     Ok(found)
 }
 

@@ -16,7 +16,7 @@ use crate::store::{Acceptance, Answer, StoreError};
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// The most requests that share a commit.
@@ -28,6 +28,9 @@ pub(super) const KEPT: usize = 8192;
 /// Requests in one commit from which on the tables of tasks may follow later: this many at once come from a crowd, and
 /// what they say of one task is then written once for several.
 const CROWD: usize = 8;
+
+/// How long a commit goes on taking requests: others wait for the lock, and for their answers.
+const LONGEST: Duration = Duration::from_millis(250);
 
 /// How long nobody may ask for anything before the tables are brought up.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -186,12 +189,13 @@ impl Writer {
     fn commit_some(&mut self, group: &[(usize, Request)], open: &mut [Open]) -> usize {
         let tables = if group.len() >= CROWD { Tables::Later } else { Tables::UpToTheLog };
         let mut reached = false;
+        let began = Instant::now();
         let together = self.transaction(tables, false, |batch| {
             reached = true;
             let mut answers = Vec::with_capacity(group.len());
             for (_, request) in group {
                 answers.push(batch.run(request)?);
-                if !batch.has_readmitted() {
+                if !batch.has_readmitted() || began.elapsed() > LONGEST {
                     break;
                 }
             }
