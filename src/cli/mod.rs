@@ -150,7 +150,8 @@ fn wrong_line(e: &clap::Error, args: &[OsString]) -> ExitCode {
     let term =
         |a: &OsString| a.len() > 2 && a.to_str().is_some_and(|a| a.starts_with('-') && !a.starts_with("--"));
     if e.kind() == ErrorKind::UnknownArgument && args.iter().any(|a| a == "list") && args.iter().any(term) {
-        message = format!("{}\n\n{}", message.trim_end(), read::DASH);
+        // What clap advises, for one letter of the term, would not be taken.
+        message = format!("{}\n{}", message.lines().next().unwrap_or_default(), read::DASH);
     }
     let failure = Failure::Usage(message.trim().trim_start_matches("error: ").to_owned());
     output::tell(&failure, json);
