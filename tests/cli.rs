@@ -23,6 +23,9 @@ mod house;
 #[path = "cli/ingest.rs"]
 mod ingest;
 #[cfg(test)]
+#[path = "cli/newcomer.rs"]
+mod newcomer;
+#[cfg(test)]
 #[path = "cli/repeats.rs"]
 mod repeats;
 #[cfg(test)]

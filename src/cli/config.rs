@@ -15,7 +15,7 @@ pub enum ConfigVerb {
     Check,
     /// Print what is in force: the file, under environment and flags
     Print,
-    /// Print where configuration, stores, logs and remembered heads are
+    /// Print where configuration, stores, logs and remembered heads are, and which store is used
     Paths,
 }
 
@@ -40,17 +40,19 @@ impl ConfigVerb {
                 print(&config, out)
             }
             ConfigVerb::Paths => {
+                let (store, source) = connect::place(global, &paths)?;
+                let store = std::path::absolute(&store).unwrap_or(store);
                 if out.is_json() {
-                    let store = paths.default_store();
                     return out.json(&json!({
-                        "config": file, "data": paths.data, "state": paths.state, "store": store
+                        "config": file, "data": paths.data, "state": paths.state,
+                        "store": store, "store_from": source.as_str(),
                     }));
                 }
                 out.table(&[
                     vec!["config".into(), file.display().to_string()],
                     vec!["data".into(), paths.data.display().to_string()],
                     vec!["state".into(), paths.state.display().to_string()],
-                    vec!["store".into(), paths.default_store().display().to_string()],
+                    vec!["store".into(), format!("{} ({})", store.display(), source.told())],
                 ])
             }
         }

@@ -1,5 +1,6 @@
 //! Finds the store and opens it: flag, then environment, then configuration, then the data directory.
 
+use super::Global;
 use super::failure::Failure;
 use crate::config::{Config, Paths};
 use crate::coordinator::local::Local;
@@ -16,6 +17,50 @@ pub struct Settings {
     /// The directories.
     pub paths: Paths,
     store: Option<String>,
+}
+
+/// Who named a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Flag,
+    Environment,
+    Configuration,
+    Default,
+}
+
+impl Source {
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Flag => "flag",
+            Source::Environment => "environment",
+            Source::Configuration => "configuration",
+            Source::Default => "default",
+        }
+    }
+
+    /// What to look for, for people.
+    pub fn told(self) -> &'static str {
+        match self {
+            Source::Flag => "named by --store",
+            Source::Environment => "named by TRIBUNAL_STORE",
+            Source::Configuration => "named by the configuration",
+            Source::Default => "the default",
+        }
+    }
+}
+
+/// The store that would be used, and who named it.
+pub fn place(global: &Global, paths: &Paths) -> Result<(PathBuf, Source), Failure> {
+    let (named, source) = match &global.store {
+        Some(named) if global.by_flag => (Some(named.clone()), Source::Flag),
+        Some(named) => (Some(named.clone()), Source::Environment),
+        None => match Config::read(&paths.config_file())?.store {
+            Some(named) => (Some(named), Source::Configuration),
+            None => (None, Source::Default),
+        },
+    };
+    Ok((named.map_or_else(|| Ok(paths.default_store()), |named| store_path(&named))?, source))
 }
 
 impl Settings {

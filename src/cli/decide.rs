@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::Out;
-use super::question::{Seen, promised};
+use super::question::{Seen, number, promised};
 use crate::coordinator::Coordinator;
 use crate::domain::command::{DecisionOutcome, Reply};
 use crate::domain::decision::Decision;
@@ -48,6 +48,9 @@ pub struct Decide {
 impl Decide {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let task_id = TaskId(self.task);
+        if let Some(several) = self.uphold.iter().find_map(|name| as_list(name)) {
+            return Err(several);
+        }
         let seen = Seen::read(c, &task_id, self.expect_version).await?;
         let interruption = self.interruption.or_else(|| seen.question_id());
         let resume = match &interruption {
@@ -73,6 +76,14 @@ impl Decide {
         };
         decided(c.decide(decision).await?, out)
     }
+}
+
+/// Refuses `2,3`: every side is named alone, so that a message id may hold a comma.
+fn as_list(name: &str) -> Option<Failure> {
+    let numbers: Option<Vec<u64>> = name.split(',').map(|part| number(part.trim())).collect();
+    let numbers = numbers.filter(|numbers| numbers.len() > 1)?;
+    let each: Vec<String> = numbers.iter().map(|n| format!("--uphold {n}")).collect();
+    Some(Failure::Usage(format!("--uphold {name}: give --uphold for each side: {}", each.join(" "))))
 }
 
 /// Prints the record that was made, or that an earlier request under the same key had made.

@@ -6,8 +6,8 @@ mod story;
 use super::connect::{Settings, open_store, owned, owned_by, user_name};
 use super::failure::Failure;
 use super::may::quoted;
-use super::output::Out;
-use super::terminal;
+use super::output::{Out, note};
+use super::{Global, terminal};
 use crate::config::Config;
 use crate::coordinator::Coordinator;
 use crate::domain::ids::Timestamp;
@@ -47,7 +47,17 @@ pub struct Demo {
 }
 
 impl Demo {
-    pub async fn run(self, settings: &Settings, out: &mut Out) -> Result<(), Failure> {
+    pub async fn run(self, global: &Global, out: &mut Out) -> Result<(), Failure> {
+        if global.by_flag {
+            return Err(Failure::Usage(
+                "the demo makes its own scratch store and says where: leave --store out".into(),
+            ));
+        }
+        // A variable may be set for other calls, so it stops nothing.
+        if global.store.is_some() && self.no_tui && !out.is_json() {
+            note("TRIBUNAL_STORE is not used: the demo makes its own scratch store");
+        }
+        let settings = &Settings::read(None)?;
         let shows = !self.no_tui && !out.is_json();
         if shows {
             terminal::check()?;

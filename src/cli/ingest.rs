@@ -5,10 +5,12 @@
 mod split;
 
 use super::failure::Failure;
-use super::output::Out;
+use super::ledger::looks_like_record;
+use super::output::{Out, note};
 use crate::coordinator::{Coordinator, Incoming};
 use crate::domain::command::Admitted;
 use crate::domain::envelope::Limits;
+use crate::domain::text::reveal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -195,7 +197,14 @@ struct Run<'o> {
 impl Run<'_> {
     async fn admit(&mut self, c: &dyn Coordinator, batch: Batch, bar: &ProgressBar) -> Result<(), Failure> {
         let Batch { lines, messages, file, read, .. } = batch;
+        // A file is one kind of thing or the other: its first line tells.
+        let first = messages.first().filter(|_| lines.first() == Some(&1));
+        let ledger = first.is_some_and(|m| m.whole.is_none() && looks_like_record(&m.raw));
         let answers = c.admit(messages).await?;
+        if ledger && !self.out.is_json() {
+            let why = format!("{file}: this is an approval record, not a message: `verify FILE` reads it");
+            note(reveal(&why).as_str());
+        }
         for admitted in &answers {
             *self.counts.entry(admitted.outcome.clone()).or_default() += 1;
         }

@@ -8,8 +8,10 @@ use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Chain, Pin, Report};
 use clap::{Args, Subcommand};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -23,7 +25,8 @@ pub struct Approvals {
 pub struct Verify {
     /// An exported ledger, `-` for standard input; the store's own where left out
     pub file: Option<String>,
-    /// A head seen before, which must still be there
+    /// A head seen before, as `export` printed it, which must still be there: without one a file that was cut short, or
+    /// rewritten from some record on, cannot be told from a whole one
     #[arg(long, value_name = "SEQ:DIGEST", value_parser = pin)]
     pub head: Vec<Pin>,
     /// Only the ledger, not also that everything in the store follows from its log (which takes as long as the log is)
@@ -102,7 +105,8 @@ impl Verify {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let found =
             if self.ledger { c.verify(self.head).await? } else { c.verify_everything(self.head).await? };
-        report(&found, None, out)
+        report(&found, None, out)?;
+        ended(&found)
     }
 }
 
@@ -129,7 +133,7 @@ pub fn verify_file(file: &str, heads: &[Pin], out: &mut Out) -> Result<(), Failu
         line.clear();
         let read = (&mut input).take(MOST).read_until(b'\n', &mut line).map_err(wrong)?;
         if read == 0 {
-            return report(&chain.finish(), after, out);
+            break;
         }
         if read as u64 == MOST && line.last() != Some(&b'\n') {
             return Err(Failure::invalid("limit_exceeded", format!("a record has more than {MOST} bytes")));
@@ -144,10 +148,35 @@ pub fn verify_file(file: &str, heads: &[Pin], out: &mut Out) -> Result<(), Failu
                 chain = chain.of_store(head.store_id).after(before);
                 after = Some(before);
             }
+            _ if first && !looks_like_record(record) => {
+                let why = format!("{file}: not an exported ledger: its first line is no approval record");
+                return Err(Failure::invalid("not_a_ledger", why));
+            }
             _ => chain.push(record),
         }
         first = false;
     }
+    let found = chain.finish();
+    if first && !out.is_json() {
+        out.say(format!("{file} holds no record"))?;
+    } else {
+        report(&found, after, out)?;
+    }
+    if found.ok && heads.is_empty() && !out.is_json() {
+        out.say("that nothing was cut off its end is not known without --head")?;
+    }
+    ended(&found)
+}
+
+/// Whether a line may be an approval record, as it was or altered: a message has neither of these members.
+pub fn looks_like_record(line: &[u8]) -> bool {
+    let members = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line).unwrap_or_default();
+    members.contains_key("record_digest") || members.contains_key("approval_id")
+}
+
+/// How verification ends.
+fn ended(report: &Report) -> Result<(), Failure> {
+    if report.ok { Ok(()) } else { Err(Failure::Told(8)) }
 }
 
 /// Tells what verification found; `after` is the record before the first one that was there to verify.
@@ -186,7 +215,7 @@ fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Fail
             }
         }
     }
-    if report.ok { Ok(()) } else { Err(Failure::Told(8)) }
+    Ok(())
 }
 
 impl Export {

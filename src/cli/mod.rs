@@ -22,7 +22,9 @@ mod terminal;
 #[doc(hidden)]
 pub use demo::stage;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use failure::Failure;
 use output::Out;
 use std::ffi::OsString;
@@ -44,6 +46,9 @@ struct Global {
     /// The store: `sqlite:PATH` or a path
     #[arg(long, global = true, env = "TRIBUNAL_STORE", hide_env_values = true, value_name = "STORE")]
     store: Option<String>,
+    /// Whether the flag named the store, not the environment
+    #[arg(skip)]
+    by_flag: bool,
     /// Print JSON for programs
     #[arg(long, global = true)]
     json: bool,
@@ -78,6 +83,10 @@ enum Verb {
     /// Report a side effect as done
     CommitEffect(runtime::Commit),
     /// Record that an artifact does not pass
+    ///
+    /// A gate is a check of what a task has produced, made outside of it: quality, security, licences. Where one fails,
+    /// this records a failure of kind `unacceptable` with its reason, which `list failure:unacceptable` and `show` tell.
+    /// It makes sense once there is something to check. It moves nothing: `transition` does.
     Gate(runtime::Gate),
     /// Look after the store
     #[command(subcommand)]
@@ -98,12 +107,21 @@ enum Verb {
     Config(config::ConfigVerb),
 }
 
+impl Line {
+    fn read(args: &[OsString]) -> Result<Self, clap::Error> {
+        let matches = Line::command().try_get_matches_from(args)?;
+        let mut line = Line::from_arg_matches(&matches).map_err(|e| e.format(&mut Line::command()))?;
+        line.global.by_flag = matches.value_source("store") == Some(ValueSource::CommandLine);
+        Ok(line)
+    }
+}
+
 /// Runs the program on these arguments and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let line = match Line::try_parse_from(&args) {
+    let line = match Line::read(&args) {
         Ok(line) => line,
-        Err(e) => return wrong_line(&e, args.iter().any(|a| a == "--json")),
+        Err(e) => return wrong_line(&e, &args),
     };
     let json = line.global.json;
     let mut out = Out::stdout(json);
@@ -120,14 +138,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn wrong_line(e: &clap::Error, json: bool) -> ExitCode {
+fn wrong_line(e: &clap::Error, args: &[OsString]) -> ExitCode {
+    let json = args.iter().any(|a| a == "--json");
     if !e.use_stderr() {
         // Help and version are our own words; where they cannot be printed there is nobody to tell.
         _ = e.print();
         return ExitCode::SUCCESS;
     }
     // What is wrong is repeated in it, so it is revealed like everything that came from outside.
-    let message = e.to_string();
+    let mut message = e.to_string();
+    let term =
+        |a: &OsString| a.len() > 2 && a.to_str().is_some_and(|a| a.starts_with('-') && !a.starts_with("--"));
+    if e.kind() == ErrorKind::UnknownArgument && args.iter().any(|a| a == "list") && args.iter().any(term) {
+        // What clap advises, for one letter of the term, would not be taken.
+        message = format!("{}\n{}", message.lines().next().unwrap_or_default(), read::DASH);
+    }
     let failure = Failure::Usage(message.trim().trim_start_matches("error: ").to_owned());
     output::tell(&failure, json);
     ExitCode::from(failure.exit())
@@ -157,10 +182,10 @@ fn threads() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Failure> {
-    let settings = connect::Settings::read(global.store)?;
     if let Verb::Demo(demo) = verb {
-        return demo.run(&settings, out).await;
+        return demo.run(&global, out).await;
     }
+    let settings = connect::Settings::read(global.store)?;
     let makes = matches!(verb, Verb::Ingest(_));
     let coordinator = connect::open(&settings, makes).await?;
     let c = coordinator.as_ref();

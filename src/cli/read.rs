@@ -4,10 +4,11 @@ use super::failure::Failure;
 use super::output::{Out, age, counted, note};
 use super::question::{number, one_of};
 use crate::coordinator::{Coordinator, ListRequest, Order, OrderKey, Row, Scope, Shown};
-use crate::domain::diff::{Diff, DiffError, Kind, Limits, Side};
+use crate::domain::diff::{self, Diff, DiffError, JsonRow, Kind, Limits, Side};
 use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::query::{Query, Test};
 use clap::Args;
+use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -43,6 +44,9 @@ const PAGE: usize = 500;
 /// Characters of a value that are shown to people.
 const SHOWN: usize = 400;
 
+/// How a term that looks like an option is written.
+pub const DASH: &str = "A filter that begins with - comes last, after --: `tribunal list -- -reason:stuck`";
+
 /// What a filter may say, for the help.
 fn keys() -> String {
     let names = |words: Vec<&str>| words.join(" ");
@@ -54,7 +58,8 @@ fn keys() -> String {
          failure:     {}\n  \
          trace: task: agent:   a name, `*` for any part of it\n  \
          label:KEY=VALUE       a label\n  \
-         age>2h  since:2026-01-31  until:2d  candidates>1  mine",
+         age>2h  since:2026-01-31  until:2d  candidates>1  mine\n\
+         {DASH}",
         names(Query::reasons().collect()),
         names(Query::states().collect()),
         names(Query::failures().collect()),
@@ -73,6 +78,11 @@ fn meant(query: &Query) -> Option<String> {
     })
 }
 
+fn request(scope: Scope, query: &Query, after: Option<String>, limit: usize) -> ListRequest {
+    let order = Order { key: OrderKey::Since, descending: false };
+    ListRequest { scope, query: query.clone(), order, after, backwards: false, limit }
+}
+
 impl List {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let text = self.filter.join(" ");
@@ -81,25 +91,14 @@ impl List {
             Failure::Usage(format!("the filter: {}", list.join("; ")))
         })?;
         let mut left = self.limit;
-        let mut after = self.after;
+        let mut after = self.after.clone();
         while left > 0 {
-            let request = ListRequest {
-                scope: if self.all { Scope::Everything } else { Scope::Waiting },
-                query: query.clone(),
-                order: Order { key: OrderKey::Since, descending: false },
-                after: after.clone(),
-                backwards: false,
-                limit: left.min(PAGE),
-            };
-            let page = c.list(request).await?;
+            let scope = if self.all { Scope::Everything } else { Scope::Waiting };
+            let page = c.list(request(scope, &query, after.clone(), left.min(PAGE))).await?;
             left = left.saturating_sub(page.rows.len());
             print(&page.rows, out)?;
-            if page.rows.is_empty()
-                && after.is_none()
-                && !out.is_json()
-                && let Some(term) = meant(&query)
-            {
-                note(&format!("nothing found; did you mean {term}?"));
+            if page.rows.is_empty() && after.is_none() && !out.is_json() {
+                self.hint(c, &query).await?;
             }
             match page.rows.last() {
                 Some(last) if page.more => after = Some(last.cursor.clone()),
@@ -110,6 +109,19 @@ impl List {
             && let Some(cursor) = after
         {
             out.say(format!("there are more: --after {cursor}"))?;
+        }
+        Ok(())
+    }
+
+    /// Where nothing was found: what would find something.
+    async fn hint(&self, c: &dyn Coordinator, query: &Query) -> Result<(), Failure> {
+        if let Some(term) = meant(query) {
+            note(&format!("nothing found; did you mean {term}?"));
+            return Ok(());
+        }
+        let request = request(Scope::Everything, query, None, 1);
+        if !self.all && !c.list(request).await?.rows.is_empty() {
+            note("nothing that waits was found; --all lists what does not wait, too");
         }
         Ok(())
     }
@@ -161,9 +173,10 @@ impl Compare {
         let broke = |_| Failure::Broken(anyhow::anyhow!("the comparison broke"));
         let diff = compared.await.map_err(broke)?.map_err(|e| no_diff(&e))?;
         if out.is_json() {
-            let rows = diff.differences().iter().filter_map(|at| diff.json_row(*at as usize));
-            for row in rows {
-                out.json(&row)?;
+            for at in diff.differences().iter().map(|at| *at as usize) {
+                if let (Some(told), Some(row)) = (diff.json_row(at), diff.row(at)) {
+                    out.json(&Told { told, pointer_b: elsewhere(&diff, row) })?;
+                }
             }
             return Ok(());
         }
@@ -183,12 +196,41 @@ impl Compare {
                 Kind::Removed => ("-", value(Side::A)),
                 Kind::Spelling => ("=", format!("{}  →  {} (spelling)", value(Side::A), value(Side::B))),
             };
-            let pointer = diff.pointer(row);
-            let place = if pointer.is_empty() { "(the whole)".into() } else { pointer };
-            lines.push(vec![mark.to_owned(), place, text]);
+            lines.push(vec![mark.to_owned(), place(&diff, row), text]);
         }
         out.table(&lines)
     }
+}
+
+/// A difference for programs, with where it stands in B where that is elsewhere.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    told: JsonRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointer_b: Option<String>,
+}
+
+/// Where a value that both sides have stands in B, if not where it stands in A.
+fn elsewhere(diff: &Diff, row: &diff::Row) -> Option<String> {
+    let (a, b) = (diff.pointer_a(row)?, diff.pointer_b(row)?);
+    (a != b).then_some(b)
+}
+
+/// Where a row stands, the element it is in called by name: `/facts/3 · Acme, 2024 · revenue (b: /facts/4/revenue)`.
+fn place(diff: &Diff, row: &diff::Row) -> String {
+    let mut place = match diff.element(row, Side::A) {
+        Some(e) if e.inside.is_empty() => format!("{} · {}", e.pointer, e.name),
+        Some(e) => format!("{} · {} · {}", e.pointer, e.name, e.inside),
+        None => diff.pointer(row),
+    };
+    if place.is_empty() {
+        place = "(the whole)".into();
+    }
+    if let Some(b) = elsewhere(diff, row).filter(|_| row.kind != Kind::Equal) {
+        place = format!("{place} (b: {b})");
+    }
+    place
 }
 
 fn no_diff(e: &DiffError) -> Failure {

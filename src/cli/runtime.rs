@@ -11,10 +11,11 @@ use crate::domain::task::TaskState;
 use clap::Args;
 
 #[derive(Debug, Args)]
+#[command(after_help = states())]
 pub struct Move {
     /// The task
     task: String,
-    /// Where to
+    /// Where to: one of the states below
     #[arg(long, value_name = "STATE", value_parser = state)]
     to: TaskState,
     /// The version it was read at
@@ -112,12 +113,19 @@ pub struct Gate {
     reason: String,
 }
 
+/// The states, as the help lists them.
+fn states() -> String {
+    format!("States: {}", known_states())
+}
+
+fn known_states() -> String {
+    let known: Vec<&str> = TaskState::ALL.iter().map(|s| s.as_str()).collect();
+    known.join(", ")
+}
+
 /// Reads a state's name.
 pub fn state(word: &str) -> Result<TaskState, String> {
-    TaskState::parse(word).ok_or_else(|| {
-        let known: Vec<&str> = TaskState::ALL.iter().map(|s| s.as_str()).collect();
-        format!("not a state; there are {}", known.join(", "))
-    })
+    TaskState::parse(word).ok_or_else(|| format!("not a state; there are {}", known_states()))
 }
 
 /// Reads a digest.
