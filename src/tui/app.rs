@@ -38,6 +38,14 @@ struct Place {
     painted: Option<Duration>,
 }
 
+/// What is said in place of the keys, for a while.
+struct Notice {
+    text: String,
+    until: Duration,
+    /// It came by itself and not from a key: whoever types on has not read it yet.
+    stays: bool,
+}
+
 /// Everything on the screen.
 pub struct App {
     model: Model,
@@ -48,7 +56,7 @@ pub struct App {
     keymap: Keymap,
     stack: Vec<Place>,
     size: (u16, u16),
-    notice: Option<(String, Duration)>,
+    notice: Option<Notice>,
     next_request: u64,
     /// The person asked to leave, and was told what would be lost.
     warned: bool,
@@ -110,7 +118,7 @@ impl App {
     pub fn update(&mut self, event: Event, now: Now) -> Vec<Effect> {
         self.model.now = now;
         let mut effects = Vec::new();
-        if self.notice.as_ref().is_some_and(|(_, until)| now.run >= *until) {
+        if self.notice.as_ref().is_some_and(|notice| now.run >= notice.until) {
             self.notice = None;
         }
         match event {
@@ -151,8 +159,8 @@ impl App {
             Event::Feed(ref change) => {
                 match change {
                     Change::Link(link) => self.model.hear(*link),
-                    Change::Unkept(Some(why)) => self.notify(format!("not kept on disk: {why}")),
-                    Change::Unkept(None) => self.notify("kept on disk again"),
+                    Change::Unkept(Some(why)) => self.say(format!("not kept on disk: {why}"), true),
+                    Change::Unkept(None) => self.say("kept on disk again".to_owned(), true),
                     Change::News(_) => {}
                 }
                 self.tell_all(&event, &mut effects);
@@ -161,9 +169,14 @@ impl App {
         effects
     }
 
-    /// Shows a short notice, revealed.
+    /// Shows a short notice, revealed, until the next key that does something.
     pub fn notify(&mut self, text: impl Into<String>) {
-        self.notice = Some((text.into(), self.model.now.run.saturating_add(NOTICE)));
+        self.say(text.into(), false);
+    }
+
+    fn say(&mut self, text: String, stays: bool) {
+        let until = self.model.now.run.saturating_add(NOTICE);
+        self.notice = Some(Notice { text, until, stays });
     }
 
     /// Says what would be lost by leaving. Returns whether that was said already, to the key before this one.
@@ -184,7 +197,7 @@ impl App {
 
     /// How long after a frame the next is due if nothing happens; none when nothing on it changes with time.
     pub fn wake(&self) -> Option<Duration> {
-        let notice = self.notice.as_ref().map(|(_, until)| until.saturating_sub(self.model.now.run));
+        let notice = self.notice.as_ref().map(|notice| notice.until.saturating_sub(self.model.now.run));
         let link = matches!(self.model.link, Link::Reconnecting { .. } | Link::Offline { .. })
             .then_some(Duration::from_secs(1));
         let layers = self.visible().filter_map(|place| place.layer.wake(&self.model)).min();
@@ -212,6 +225,10 @@ impl App {
         let danger = action.is_some_and(|action| action.entry().danger && top.painted.is_none());
         if action != Some(Action::Quit) {
             self.warned = false;
+        }
+        // What the last key had to say is of another moment, and often of another screen.
+        if !danger && (action.is_some() || typing) && self.notice.as_ref().is_some_and(|said| !said.stays) {
+            self.notice = None;
         }
         match action {
             Some(_) if danger => {}
@@ -384,8 +401,8 @@ impl App {
             place.layer.draw(frame, body, &View { theme, model: &self.model });
         }
         match &self.notice {
-            Some((notice, _)) => {
-                let text = clip(&format!(" {notice}"), usize::from(area.width)).text.to_string();
+            Some(Notice { text, .. }) => {
+                let text = clip(&format!(" {text}"), usize::from(area.width)).text.to_string();
                 let line = Line::styled(text, theme.style(Role::Toast));
                 line.render(row(area.bottom() - 1), frame.buffer_mut());
             }

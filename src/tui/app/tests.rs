@@ -113,7 +113,7 @@ fn leaving_over_a_loss_is_asked_once_and_again_after_another_key() {
     assert_eq!(press(app, 'q'), [Effect::Quit]);
     assert!(!app.warned_of_loss("T-1: the disk is full"));
     assert!(
-        app.notice.as_ref().is_some_and(|(said, _)| said.contains("loses what you wrote: T-1: the disk"))
+        app.notice.as_ref().is_some_and(|said| said.text.contains("loses what you wrote: T-1: the disk"))
     );
     press(app, 'q');
     assert!(app.warned_of_loss("T-1: the disk is full"), "asked twice in a row it leaves");
@@ -246,6 +246,29 @@ fn a_notice_goes_by_itself() {
     script.wait(wait);
     assert!(!script.screen().contains("theme high-contrast"));
     assert_eq!(script.app().wake(), None);
+}
+
+#[test]
+fn a_notice_goes_with_the_next_key_that_does_something_and_with_its_screen() {
+    let (mut script, _) = script();
+    script.keys("<ctrl-t>");
+    assert!(script.screen().contains("theme high-contrast"));
+    script.keys("<f9>");
+    assert!(script.screen().contains("theme high-contrast"), "a key that does nothing");
+    script.keys("j");
+    assert!(!script.screen().contains("theme high-contrast"));
+    script.keys("<enter><ctrl-t>");
+    assert!(script.screen().contains("theme "));
+    script.keys("<esc>");
+    assert!(script.screen().contains("first") && !script.screen().contains("theme "), "{}", script.screen());
+}
+
+#[test]
+fn what_no_key_caused_is_not_typed_away() {
+    let (mut script, _) = script();
+    script.keys("x").event(Event::Feed(Change::Unkept(Some("T-1: the disk is full".into()))));
+    script.keys("abc");
+    assert!(script.screen().contains("not kept on disk: T-1: the disk is full"), "{}", script.screen());
 }
 
 #[test]

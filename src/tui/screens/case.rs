@@ -5,6 +5,7 @@
 
 pub(super) mod checks;
 pub(super) mod columns;
+mod commands;
 mod comparing;
 mod header;
 mod judged;

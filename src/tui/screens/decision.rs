@@ -54,6 +54,9 @@ enum Focus {
     Confirm,
 }
 
+/// The place of the first side among the choices, after ready and cancel.
+const SIDES: usize = 2;
+
 /// One line that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
@@ -191,12 +194,29 @@ impl Decision {
         }
     }
 
+    /// Moves on: what is decided, the sides that can stand, then the fields. The sides are passed by where none can stand.
     fn next_focus(&mut self, forward: bool) {
         const ORDER: [Focus; 4] = [Focus::Choices, Focus::Reason, Focus::Resume, Focus::Confirm];
+        self.scroll = Scroll::Focus;
+        let sides = self.can_uphold();
+        let in_sides = self.cursor >= SIDES;
+        match self.focus {
+            Focus::Choices if forward && !in_sides && sides => return self.cursor = SIDES,
+            Focus::Choices if !forward && in_sides => return self.cursor = 0,
+            _ => {}
+        }
         let at = ORDER.iter().position(|focus| *focus == self.focus).unwrap_or(0);
         let next = (at + if forward { 1 } else { ORDER.len() - 1 }) % ORDER.len();
         self.focus = ORDER.get(next).copied().unwrap_or(Focus::Choices);
-        self.scroll = Scroll::Focus;
+        if self.focus == Focus::Choices {
+            self.cursor = if !forward && sides { SIDES } else { 0 };
+        }
+    }
+
+    /// Whether there is a list of sides in which some may still be chosen.
+    fn can_uphold(&self) -> bool {
+        let open = self.reading.shown().is_some_and(|shown| self.closed(shown).is_none());
+        open && self.to != Some(TaskState::Canceled) && self.choices().len() > SIDES
     }
 
     /// The question that is judged.

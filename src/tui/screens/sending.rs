@@ -99,6 +99,16 @@ impl Sending {
         }
     }
 
+    /// That the record that was written is not the last of its task any more, as that was read now.
+    pub(super) fn overtaken(&self, reading: &Reading) -> Option<String> {
+        let own = self.record()?;
+        let last = reading.shown()?.task.decided.as_ref().filter(|last| last.sequence > own.sequence)?;
+        Some(match &last.supersedes {
+            Some(old) if *old == own.approval_id => format!("superseded by record {}", last.sequence),
+            _ => format!("record {} of this task is later than this one", last.sequence),
+        })
+    }
+
     /// What is being waited for.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         match &self.phase {

@@ -86,11 +86,18 @@ impl Field {
         if self.bytes >= LIMIT && (key.typed().is_some() || ends_line) {
             return false;
         }
-        let changed = self.area.input(translate(key));
+        let to_start = key.ctrl && !key.alt && key.code == Code::Char('u');
+        let changed = if to_start { self.clear_to_start() } else { self.area.input(translate(key)) };
         if changed {
             self.changed();
         }
         changed
+    }
+
+    /// Takes away what is before the cursor in its line, as shells do; at the start of a line nothing.
+    fn clear_to_start(&mut self) -> bool {
+        let at_start = self.area.cursor().1 == 0;
+        !at_start && self.area.delete_line_by_head()
     }
 
     /// Takes pasted text: as text, never as keys. Control characters and those that turn or hide text are left

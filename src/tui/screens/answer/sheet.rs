@@ -17,8 +17,8 @@ use crate::tui::widgets::ink;
 
 /// The most columns it takes.
 const WIDEST: u16 = 110;
-/// The most lines of a prompt.
-const PROMPT: usize = 4000;
+/// The most lines of a prompt, and of what will be sent.
+const WHOLE: usize = 4000;
 
 impl Answer {
     pub(super) fn page(&mut self, pages: isize, model: &Model) {
@@ -49,6 +49,9 @@ impl Answer {
         let mut sheet = Sheet::new();
         let told = self.sending.told(width, theme, model);
         if self.sending.record().is_some() {
+            if let Some(why) = self.sending.overtaken(&self.reading) {
+                sheet.lines(ink::paragraph(&why, theme.style(Role::Warning), width, 2, theme));
+            }
             sheet.lines(told);
             return sheet;
         }
@@ -64,7 +67,7 @@ impl Answer {
             return sheet;
         };
         let room = width.saturating_sub(2).max(1);
-        let prompt = ink::paragraph(&pinned.asked.question.prompt, Style::new(), room, PROMPT, theme);
+        let prompt = ink::paragraph(&pinned.asked.question.prompt, Style::new(), room, WHOLE, theme);
         sheet.lines(prompt.into_iter().map(|mut line| {
             line.spans.insert(0, Span::styled("│ ", theme.style(Role::Untrusted)));
             line
@@ -147,11 +150,13 @@ impl Answer {
         let reason = label("Reason (required, kept for ever)");
         sheet.input(reason, &self.reason, part == Some(Part::Reason));
         if let Content::Fields(fields) = &self.content {
-            let chosen = fields.chosen();
-            if !chosen.is_empty() {
-                let text = format!("what will be sent: {}", chosen.join(", "));
-                sheet.lines(ink::paragraph(&text, theme.style(Role::Text), width, 4, theme));
-            }
+            let text = match fields.members() {
+                Ok(members) if members.is_empty() => "an answer without any member".to_owned(),
+                Ok(members) => members.join(", "),
+                Err(errors) => format!("nothing yet, {} to put right", errors.len()),
+            };
+            let text = format!("what will be sent: {text}");
+            sheet.lines(ink::paragraph(&text, theme.style(Role::Text), width, WHOLE, theme));
         }
         let confirm = match self.wanted() {
             Some(word) => format!("Confirm: type {word}, then send"),

@@ -95,7 +95,8 @@ fn the_cursor_shows_and_moves_and_only_space_chooses_what_is_sent() {
     let screen = script.screen();
     assert!(screen.contains("▌( ) United States") && !screen.contains("(•) United States"), "{screen}");
     stage.press(&mut script, "<space><tab>2<tab><tab><tab><tab>as the filing says<tab>answer");
-    assert!(script.screen().contains(r#"what will be sent: Region "us""#), "{}", script.screen());
+    let sent = r#"what will be sent: count 2, draft true, region "us""#;
+    assert!(script.screen().contains(sent), "{}", script.screen());
     stage.press(&mut script, "<ctrl-s>");
     let input = stage.decisions()[0].input.as_ref().unwrap();
     assert_eq!(input.parts, [Piece::Data(json!({"region": "us", "count": 2, "draft": true}))]);

@@ -9,6 +9,7 @@ use ratatui::widgets::Widget as _;
 use super::super::viewer::Viewer;
 use super::super::{Ctx, View};
 use super::Case;
+use super::commands;
 use super::panes::{Parts, stack};
 use crate::coordinator::{Shown, Submitted};
 use crate::domain::ids::TaskId;
@@ -180,6 +181,8 @@ pub(super) fn facts(shown: &Shown, record: Option<&Record>, model: &Model) -> Ve
     }
     if let Some(stuck) = shown.stuck {
         out.push(format!("safe to do: {}", stuck.advice()));
+        let commands = commands::commands(shown, &model.command);
+        out.extend(commands.iter().map(|command| format!("in a shell: {command}")));
     }
     if let Some(lease) = &task.lease {
         let over = lease.expires_at <= moment::now(model);

@@ -40,20 +40,17 @@ impl Layer for Decision {
         if self.sending.record().is_some() {
             return RECORDED;
         }
+        if self.focus == Focus::Choices {
+            return if self.draft.is_found() { CHOOSING_DRAFTED } else { CHOOSING };
+        }
         if self.draft.is_found() {
             return &[
-                (Action::ToggleUphold, "choose"),
                 (Action::NextField, "next"),
                 (Action::Submit, "send"),
                 (Action::DiscardDraft, "discard draft"),
             ];
         }
-        &[
-            (Action::ToggleUphold, "choose"),
-            (Action::NextField, "next"),
-            (Action::Submit, "send"),
-            (Action::Preview, "record"),
-        ]
+        &[(Action::NextField, "next"), (Action::Submit, "send"), (Action::Preview, "record")]
     }
 
     fn wake(&self, model: &Model) -> Option<Duration> {
@@ -152,6 +149,26 @@ impl Layer for Decision {
         self.paint(frame, area, view);
     }
 }
+
+/// What the footer offers among the choices.
+const CHOOSING: &[(Action, &str)] = &[
+    (Action::ToggleUphold, "choose"),
+    (Action::NextField, "next"),
+    (Action::Down, "down"),
+    (Action::Up, "up"),
+    (Action::Submit, "send"),
+    (Action::Preview, "record"),
+];
+
+/// The same where something was written before.
+const CHOOSING_DRAFTED: &[(Action, &str)] = &[
+    (Action::ToggleUphold, "choose"),
+    (Action::NextField, "next"),
+    (Action::Down, "down"),
+    (Action::Up, "up"),
+    (Action::Submit, "send"),
+    (Action::DiscardDraft, "discard draft"),
+];
 
 /// The scopes outside text fields.
 const DIALOG: &[Scope] = &[Scope::Decision, Scope::List, Scope::Global, Scope::Always];

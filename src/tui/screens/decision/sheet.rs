@@ -51,6 +51,9 @@ impl Decision {
         let mut sheet = Sheet::new();
         let told = self.sending.told(width, theme, model);
         if self.sending.record().is_some() {
+            if let Some(why) = self.sending.overtaken(&self.reading) {
+                sheet.lines(ink::paragraph(&why, theme.style(Role::Warning), width, 2, theme));
+            }
             sheet.lines(told);
             return sheet;
         }
@@ -88,12 +91,24 @@ impl Decision {
             &self.resume,
             self.focus == Focus::Resume,
         );
-        let wanted = match self.wanted() {
-            Some(wanted) => format!("Confirm: type {wanted}, then send"),
-            None => "Confirm: choose first".to_owned(),
-        };
-        sheet.input(label(&wanted), &self.confirm, self.focus == Focus::Confirm);
+        let wanted = ink::paragraph(&self.confirmation(), theme.style(Role::Title), width, 3, theme);
+        sheet.input(wanted, &self.confirm, self.focus == Focus::Confirm);
         sheet
+    }
+
+    /// What is typed to confirm, and that no side stands where one could.
+    fn confirmation(&self) -> String {
+        let Some(wanted) = self.wanted() else { return "Confirm: choose first".to_owned() };
+        let sides: usize = self.sets.iter().map(|set| set.columns.len()).sum();
+        let aside = match sides {
+            1 => "the side is set aside".to_owned(),
+            2 => "both sides are set aside".to_owned(),
+            many => format!("all {many} sides are set aside"),
+        };
+        if self.to == Some(TaskState::Ready) && self.upheld.is_empty() && sides > 0 {
+            return format!("Confirm: nothing is upheld: {aside}; type {wanted}, then send");
+        }
+        format!("Confirm: type {wanted}, then send")
     }
 
     fn add_choices<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {

@@ -57,6 +57,35 @@ fn nothing_is_chosen_when_it_opens() {
 }
 
 #[test]
+fn tab_goes_past_no_side_and_upholding_nothing_is_said_in_words() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 120, 40);
+    let screen = script.screen();
+    assert!(screen.contains("space choose  tab next  j down  k up"), "{screen}");
+    stage.press(&mut script, "<space>");
+    let screen = script.screen();
+    let said = "nothing is upheld: both sides are set aside; type ready, then send";
+    assert!(screen.contains("▌(•) ready") && screen.contains(said), "{screen}");
+    stage.press(&mut script, "<tab>");
+    assert!(script.screen().contains("▌[ ] A"), "{}", script.screen());
+    // What is typed for a reason chooses nothing there but by space.
+    stage.press(&mut script, "<space>");
+    let screen = script.screen();
+    assert!(screen.contains("▌[x] A") && !screen.contains("nothing is upheld"), "{screen}");
+    stage.press(&mut script, "<space><tab>why<backtab>");
+    let screen = script.screen();
+    assert!(screen.contains("▌[ ] A") && screen.contains("why") && screen.contains(said), "{screen}");
+    stage.press(&mut script, "<backtab>");
+    assert!(script.screen().contains("▌(•) ready"), "{}", script.screen());
+    // Of a task that ends nothing stands, so the sides are passed by.
+    stage.press(&mut script, "j<space><tab>more");
+    let screen = script.screen();
+    assert!(screen.contains("whymore") && screen.contains("Confirm: type cancel, then send"), "{screen}");
+    stage.press(&mut script, "<tab><tab><tab>");
+    assert!(script.screen().contains("▌( ) ready"), "{}", script.screen());
+}
+
+#[test]
 fn a_choice_is_restated_and_typing_its_digest_sends_what_was_seen() {
     let mut stage = Stage::conflicted();
     let mut script = opened(&mut stage, 120, 40);
@@ -283,6 +312,22 @@ fn what_was_not_on_the_screen_is_not_upheld_but_a_task_can_be_canceled() {
 }
 
 #[test]
+fn from_the_docket_a_conflict_is_read_before_it_is_decided() {
+    let mut stage = Stage::conflicted();
+    let mut script = stage.open(Docket::new(), 120, 40);
+    stage.press(&mut script, "d");
+    let screen = script.screen();
+    assert!(screen.contains("conflict: outcome") && !screen.contains("Decide T"), "{screen}");
+    assert!(screen.contains("read the sides, then d decides"), "{screen}");
+    stage.press(&mut script, "d");
+    script.wait(GUARD);
+    stage.serve(&mut script);
+    assert!(!script.screen().contains("read the sides"), "{}", script.screen());
+    stage.press(&mut script, "jj<space>");
+    assert!(script.screen().contains("[x] A"), "{}", script.screen());
+}
+
+#[test]
 fn a_side_that_was_never_compared_is_not_upheld() {
     let mut stage = Stage::conflicted();
     stage.result("M-9", "researcher-c", "2026-11-30T12:00:00Z", facts(1, "hearsay"), json!([]));
@@ -374,10 +419,17 @@ fn a_record_is_superseded_while_that_is_possible() {
     stage.press(&mut script, "s");
     script.wait(GUARD);
     assert!(script.screen().contains("Supersede T"), "{}", script.screen());
-    stage.press(&mut script, "j<up><space><tab>it was a draft<tab><tab>ready<ctrl-s>");
+    stage.press(&mut script, "j<up><space><tab><tab>it was a draft<tab><tab>ready<ctrl-s>");
     assert_eq!(stage.world.records.len(), 2, "{}", script.screen());
     assert_eq!(stage.world.records[1].supersedes.as_deref(), Some("A-1"));
     assert!(stage.world.records[1].upheld.is_empty());
+    assert!(script.screen().contains("record 2 of") && !script.screen().contains("superseded by"));
+    // Below it is what was recorded first.
+    script.event(news());
+    stage.serve(&mut script);
+    stage.press(&mut script, "<esc>");
+    let screen = script.screen();
+    assert!(screen.contains("record 1 of") && screen.contains("superseded by record 2"), "{screen}");
 }
 
 #[test]

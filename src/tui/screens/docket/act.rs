@@ -48,6 +48,11 @@ impl Docket {
         };
         match (closed, self.task(), action) {
             (Some(why), ..) => ctx.toast(format!("nothing can be decided now: {why}")),
+            // A side is upheld only after it was read, and the case is where it is read.
+            (None, Some(task), Action::Decide) if self.is_conflict() => {
+                ctx.push(Case::new(task));
+                ctx.toast("read the sides, then d decides");
+            }
             (None, Some(task), Action::Decide) => ctx.push(Decision::new(task)),
             (None, Some(task), Action::Answer) => ctx.push(Answer::new(task)),
             (None, Some(task), Action::Timeline) => ctx.push(Timeline::new(task)),
@@ -56,6 +61,10 @@ impl Docket {
             }
             _ => {}
         }
+    }
+
+    fn is_conflict(&self) -> bool {
+        self.selected().is_some_and(|item| item.0.reason == Some(Reason::NeedsReview))
     }
 
     pub(super) fn order_by(&mut self, order: Order, ctx: &mut Ctx<'_>) {

@@ -123,19 +123,14 @@ impl Fields {
         self.forget(at);
     }
 
-    /// What was chosen where one is to be chosen, as it is sent: `Region "eu"`. Raw.
-    pub fn chosen(&self) -> Vec<String> {
-        let named = self.form.fields.iter().zip(&self.controls);
-        named
-            .filter_map(|(field, control)| {
-                let value = match (&field.kind, control) {
-                    (Kind::One(choices), Control::One(Some(at), _)) => choices.get(*at)?.value.to_string(),
-                    (Kind::Boolean, Control::Flag(Some(flag), _)) => flag.to_string(),
-                    _ => return None,
-                };
-                Some(format!("{} {value}", field.title.as_ref().unwrap_or(&field.name).raw()))
-            })
-            .collect()
+    /// Every member of the answer as it would be sent now, by its raw name: `region "eu"`. Raw.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn members(&self) -> Result<Vec<String>, Vec<FieldError>> {
+        let answer = self.answer()?;
+        let members = answer.as_object().into_iter().flatten();
+        Ok(members.map(|(name, value)| format!("{name} {value}")).collect())
     }
 
     /// What is not as it was offered, by the field's raw name: a text, yes or no, the values chosen; null for none.
@@ -325,7 +320,9 @@ fn label(field: &Field, mine: bool, width: usize, theme: &Theme) -> Line<'static
     }
     line.extend(ink::spans(name.raw(), theme.style(Role::Title), theme));
     let must = if field.required { "required" } else { "may be left out" };
-    line.push(Span::styled(format!("  ({must}, {})", takes(field)), theme.style(Role::Muted)));
+    let typed = matches!(field.kind, Kind::Text { .. } | Kind::Number(_) | Kind::Integer(_));
+    let offered = if typed && field.default.is_some() { ", filled in already: ctrl-u clears" } else { "" };
+    line.push(Span::styled(format!("  ({must}, {}{offered})", takes(field)), theme.style(Role::Muted)));
     Line::from(ink::fit(line, width, false))
 }
 

@@ -34,13 +34,15 @@ fn what_is_filled_in_is_the_answer_and_what_is_not_is_left_out() {
     // Required ones first, then by name: name, kind, count, many, sure.
     typed(&mut fields, 0, "Bo");
     fields.step(1, true);
-    assert!(fields.chosen().is_empty(), "the cursor chooses nothing");
+    assert!(fields.members().is_err(), "the cursor chooses nothing");
     fields.choose(1);
-    assert_eq!(fields.chosen(), [r#"kind "b""#]);
+    assert_eq!(fields.members().unwrap(), [r#"kind "b""#, r#"name "Bo""#]);
     typed(&mut fields, 2, "2.5");
     fields.step(3, true);
     fields.choose(3);
     assert_eq!(fields.answer().unwrap().to_string(), r#"{"count":2.5,"kind":"b","many":["y"],"name":"Bo"}"#);
+    let members = [r#"count 2.5"#, r#"kind "b""#, r#"many ["y"]"#, r#"name "Bo""#];
+    assert_eq!(fields.members().unwrap(), members);
     fields.clear(3);
     fields.step(4, true);
     assert_eq!(fields.answer().unwrap().get("sure"), None);

@@ -67,3 +67,19 @@ fn an_error_stands_below_the_character_it_is_about_until_the_text_changes() {
     typed(&mut field, "x");
     assert_eq!(field.error(), None);
 }
+
+#[test]
+fn ctrl_u_clears_to_the_start_of_the_line_and_brings_nothing_back() {
+    let clear = Key { ctrl: true, ..Key::plain(Code::Char('u')) };
+    let mut field = Field::line("a default");
+    assert!(field.key(clear));
+    assert_eq!(field.text(), "");
+    assert!(!field.key(clear));
+    assert_eq!(field.text(), "");
+    let mut field = Field::lines("one\ntwo three");
+    field.key(Key { ctrl: true, ..Key::plain(Code::Left) });
+    assert!(field.key(clear));
+    assert_eq!(field.text(), "one\nthree");
+    assert!(!field.key(clear), "the line above is not joined");
+    assert_eq!(field.text(), "one\nthree");
+}

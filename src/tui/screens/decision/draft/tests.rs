@@ -60,7 +60,7 @@ fn everything_but_what_confirms_is_there_again_and_nothing_is_sent() {
     }
     // Confirmed anew it is sent as it was written, and no draft is left.
     let mut script = started(&mut stage, 120, 40);
-    stage.press(&mut script, &format!("<tab><tab><tab>{digest}<ctrl-s>"));
+    stage.press(&mut script, &format!("<tab><tab><tab><tab>{digest}<ctrl-s>"));
     let sent = stage.decisions();
     assert_eq!((sent[0].reason.as_str(), sent[0].upheld.as_slice()), ("the filing says so", &[5][..]));
     assert!(stage.drafts.is_empty());
@@ -84,7 +84,7 @@ fn a_draft_of_another_version_is_marked_its_choice_does_not_come_back_and_it_sta
     assert!(screen.contains("the filing says so") && screen.contains("step-3"), "{screen}");
     assert!(!screen.contains("[x]") && !screen.contains("(•)"), "{screen}");
     // Written on and left, it is still of then.
-    stage.press(&mut script, "<tab>!<esc>");
+    stage.press(&mut script, "<tab><tab>!<esc>");
     assert_eq!(kept(&stage).reason, "the filing says so!");
     assert!(started(&mut stage, 120, 40).screen().contains(&marked));
 }
@@ -102,7 +102,7 @@ fn closing_keeps_it_and_only_the_same_key_twice_throws_it_away() {
     stage.press(&mut script, "<esc>d");
     script.wait(GUARD);
     assert!(script.screen().contains("the filing says so"));
-    stage.press(&mut script, "<tab><f8><f8>");
+    stage.press(&mut script, "<tab><tab><f8><f8>");
     let screen = script.screen();
     assert!(stage.drafts.is_empty() && screen.contains("the draft is thrown away"), "{screen}");
     assert!(
@@ -117,7 +117,7 @@ fn closing_keeps_it_and_only_the_same_key_twice_throws_it_away() {
 fn deleted_by_hand_it_is_gone_too() {
     let mut stage = Stage::conflicted();
     let mut script = started(&mut stage, 120, 40);
-    stage.press(&mut script, "<tab>no");
+    stage.press(&mut script, "<tab><tab>no");
     assert_eq!(kept(&stage).reason, "no");
     stage.press(&mut script, "<backspace><backspace>");
     assert!(stage.drafts.is_empty());
@@ -163,7 +163,7 @@ fn what_is_typed_before_the_draft_is_known_is_put_behind_it_and_written_over_not
     let withheld = stage.serve_but(&mut script, |ask| matches!(ask, Ask::Draft(..)));
     let [Effect::Ask(request, _)] = withheld[..] else { panic!("{withheld:?}") };
     script.wait(GUARD);
-    script.keys("<tab>more");
+    script.keys("<tab><tab>more");
     assert_eq!(stage.serve(&mut script), []);
     assert_eq!(kept(&stage).reason, "the filing says so");
     let draft = stage.drafts.values().next().cloned().map(Box::new);
@@ -183,7 +183,7 @@ fn what_cannot_be_read_is_told_and_the_dialog_goes_on_without_it() {
     script.event(Event::Reply { request, reply: Reply::Draft(Found { draft: None, problem }) });
     assert!(script.screen().contains("a draft is left where it is: /drafts/1.json: it is damaged"));
     script.wait(GUARD);
-    stage.press(&mut script, "<tab>anew");
+    stage.press(&mut script, "<tab><tab>anew");
     assert_eq!(kept(&stage).reason, "anew");
 }
 
@@ -199,7 +199,7 @@ fn a_credential_is_written_over_at_once_and_leaving_is_at_once() {
             .filter_map(|e| if let Effect::Keep { now, .. } = e { Some(*now) } else { None })
             .collect()
     };
-    assert_eq!(now(&mut script, "<tab>password: h"), vec![false; 11]);
+    assert_eq!(now(&mut script, "<tab><tab>password: h"), vec![false; 11]);
     let secret = now(&mut script, "unter2hunter2");
     assert_eq!(secret.iter().filter(|now| **now).count(), 1, "{secret:?}");
     assert_eq!(now(&mut script, "<esc>"), [true]);

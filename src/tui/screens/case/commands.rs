@@ -1,0 +1,74 @@
+//! What can be done in a shell about a task that nothing moves, as whole commands.
+
+use crate::coordinator::Shown;
+use crate::domain::attention::Stuck;
+use crate::domain::task::TaskState;
+
+/// The commands behind the advice about a stuck task, for the store that `command` reaches. Only what the coordinator
+/// calls allowed is in it; what a person must still say is `…`. Of anybody's text: names are quoted for a shell.
+pub(super) fn commands(shown: &Shown, command: &str) -> Vec<String> {
+    let task = &shown.task;
+    let may = |name: &str| shown.may.get(name) == Some(&true);
+    let id = word(task.task_id.as_str());
+    let version = format!("--expect-version {} --reason …", task.state_version);
+    let release = || format!("{command} release {id} --lease {} --reason …", task.lease_version);
+    let ready = || format!("{command} transition {id} --to {} {version}", TaskState::Ready);
+    let cancel = || match task.state.waits_for_a_record() {
+        true => format!("{command} decide {id} --cancel {version}"),
+        false => format!("{command} transition {id} --to {} {version}", TaskState::Canceled),
+    };
+    let (first, cancels) = match shown.stuck {
+        Some(Stuck::LeaseExpired) => (may("release").then(release), true),
+        Some(Stuck::RetryOverdue | Stuck::PendingTooLong) => (may("transition").then(ready), true),
+        Some(Stuck::InterruptionExpired) => (None, true),
+        // What is to be found out first is found out elsewhere.
+        Some(Stuck::ReadyTooLong | Stuck::EffectUnknown | Stuck::Quarantined) | None => (None, false),
+    };
+    let cancel = (cancels && may("cancel")).then(cancel);
+    first.into_iter().chain(cancel).collect()
+}
+
+/// A name as a shell takes it for one word.
+fn word(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+=".contains(c);
+    if !name.is_empty() && !name.starts_with('-') && name.chars().all(plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::stage::Stage;
+    use super::*;
+
+    #[test]
+    fn a_stuck_task_names_the_commands_that_are_allowed_and_safe() {
+        let mut stage = Stage::running();
+        let told = |stage: &Stage| commands(&stage.shown(), "tribunal --store s.db");
+        assert!(told(&stage).is_empty(), "nothing is stuck");
+        stage.stuck = Some(Stuck::LeaseExpired);
+        stage.may.extend([("release", true), ("cancel", true), ("transition", true)]);
+        let version = stage.shown().task.state_version;
+        let cancel =
+            format!("tribunal --store s.db transition T --to canceled --expect-version {version} --reason …");
+        let release = "tribunal --store s.db release T --lease 1 --reason …".to_owned();
+        assert_eq!(told(&stage), [release.clone(), cancel.clone()]);
+        stage.may.insert("cancel", false);
+        assert_eq!(told(&stage), [release]);
+        stage.may.insert("cancel", true);
+        stage.stuck = Some(Stuck::PendingTooLong);
+        let ready = cancel.replace("canceled", "ready");
+        assert_eq!(told(&stage), [ready, cancel]);
+        stage.stuck = Some(Stuck::EffectUnknown);
+        assert!(told(&stage).is_empty(), "nothing is repeated blindly");
+    }
+
+    #[test]
+    fn a_name_stays_one_word() {
+        assert_eq!(word("T-07"), "T-07");
+        assert_eq!(word("-x"), "'-x'");
+        assert_eq!(word("it's $(x)"), r"'it'\''s $(x)'");
+        assert_eq!(word(""), "''");
+    }
+}
