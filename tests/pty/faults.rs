@@ -251,12 +251,17 @@ fn truncated_display() {
     ingest(dir.path(), &conflict("T-1", a, b.clone()));
     let mut play = Play::program_in(dir, &[]);
     play.until_text("▌! needs review  T-1");
+    // From the timeline the dialog can be had without the sides.
+    play.keys("t");
+    play.until_text("task_request");
     play.keys("d");
     play.until_text("nothing is chosen");
     play.after_the_guard();
     play.keys("jjj ");
     play.until_text("was not on your screen");
     assert!(!play.screen().contains("[x]"), "{}", play.screen());
+    play.keys("\x1b");
+    play.until_text("task_request");
     play.keys("\x1b");
     play.until_text("▌! needs review  T-1");
     play.keys("\r");
@@ -347,7 +352,7 @@ fn hold_key_flood() {
 fn resize_storm() {
     let mut play = Play::program_in(one_conflict(), &[]);
     play.open_decision();
-    play.keys("\tkept through the storm");
+    play.keys("\t\tkept through the storm");
     play.until_text("kept through the storm");
     for n in 0..200_u16 {
         play.resize(1 + n * 37 % 300, 1 + n * 13 % 100);
@@ -368,7 +373,7 @@ fn resize_storm() {
 fn sighup() {
     let mut play = Play::program_in(one_conflict(), &[]);
     play.open_decision();
-    play.keys("\thalf a reason");
+    play.keys("\t\thalf a reason");
     play.until_text("half a reason");
     play.signal("-HUP");
     assert_eq!(play.child.wait().unwrap().exit_code(), 129);
@@ -407,7 +412,7 @@ fn draft_survives_sighup() {
     let mut reason = String::new();
     for (signal, code) in [("-HUP", 129), ("-TERM", 143), ("-QUIT", 131)] {
         play.open_decision();
-        play.keys("\t");
+        play.keys("\t\t");
         if !reason.is_empty() {
             play.until_text("made against v");
             play.until_text(reason.trim_end());
@@ -426,7 +431,7 @@ fn draft_survives_sighup() {
     play.keys("\x13");
     play.until_text("not sent: choose ready or cancel");
     assert_eq!(records(play.dir.path()), Vec::<Value>::new());
-    play.keys(" \t\t\tready\x13");
+    play.keys(" \t\t\t\tready\x13");
     play.until_text("RECORDED: needs_review → ready");
     assert_eq!(records(play.dir.path())[0]["reason"], json!(reason.trim_end()));
     play.keys("\x03");
@@ -439,14 +444,14 @@ fn draft_survives_sighup() {
 fn draft_survives_kill9() {
     let mut play = Play::program_in(one_conflict(), &[]);
     play.open_decision();
-    play.keys("\tkept by itself");
+    play.keys("\t\tkept by itself");
     play.until_kept("kept by itself");
     play.signal("-KILL");
     play.child.wait().unwrap();
     let mut play = play.again();
     play.open_decision();
     play.until_text("made against v");
-    play.keys("\t");
+    play.keys("\t\t");
     play.until_text("kept by itself");
     assert_eq!(records(play.dir.path()), Vec::<Value>::new());
 }
@@ -458,7 +463,7 @@ fn quitting_asks_where_a_draft_would_be_lost() {
     std::fs::write(dir.path().join("state/drafts"), b"a file where the directory should be").unwrap();
     let mut play = Play::program_in(dir, &[]);
     play.open_decision();
-    play.keys("\tnowhere to go");
+    play.keys("\t\tnowhere to go");
     play.until_text("not kept on disk: T-1: ");
     // Closed and opened again it is there as long as the program runs.
     play.keys("\x1b");
@@ -466,7 +471,7 @@ fn quitting_asks_where_a_draft_would_be_lost() {
     play.keys("d");
     play.until_text("made against v");
     play.after_the_guard();
-    play.keys("\t");
+    play.keys("\t\t");
     play.until_text("nowhere to go");
     play.keys("\x03");
     play.until_text("quitting again loses what you wrote: T-1: ");
@@ -493,7 +498,7 @@ fn the_exit_code_tells_the_signal() {
 fn sigtstp() {
     let mut play = Play::program_in(one_conflict(), &[]);
     play.open_decision();
-    play.keys("\tkept while it slept");
+    play.keys("\t\tkept while it slept");
     play.until_text("kept while it slept");
     for round in 0..2 {
         let stopped_at = play.seen.0.lock().unwrap().bytes.len();
@@ -595,7 +600,7 @@ fn sqlite_disk_full() {
     play.until_text("made against v");
     play.after_the_guard();
     // What was written and chosen before is still there; what confirms is not.
-    play.keys(&format!("\t, then not\t\t{confirms}\x13"));
+    play.keys(&format!("\t\t, then not\t\t{confirms}\x13"));
     play.until_text("RECORDED: needs_review → ready");
     assert!(!play.screen().contains("the last write failed"), "{}", play.screen());
     let made = records(play.dir.path());

@@ -93,7 +93,13 @@ fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     run(&done, Stage::conflicted, || Case::new(id()), "", &[Scope::Case]);
     run(&done, Stage::conflicted, || Decision::new(id()), "", &[Scope::Decision]);
     run(&done, Stage::conflicted, || Decision::new(id()), "<tab><tab>", field);
-    run(&done, decided, || Decision::new(id()), "<space><tab><tab>why<tab><tab>ready<ctrl-s>", &[Scope::Decision]);
+    run(
+        &done,
+        decided,
+        || Decision::new(id()),
+        "<space><tab><tab>why<tab><tab>ready<ctrl-s>",
+        &[Scope::Decision],
+    );
     run(&done, approved, || Answer::new(id()), "", &[Scope::Answer]);
     run(&done, approved, || Answer::new(id()), "<space><tab>why<tab>approve<ctrl-s>", &[Scope::Answer]);
     run(&done, decided, || Timeline::new(id()), "", &[Scope::Timeline]);
