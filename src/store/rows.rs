@@ -5,6 +5,7 @@ use crate::domain::attention::{Attention, Reason, Stuck};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::Class;
 use crate::domain::failure::FailureKind;
+use crate::domain::ids::Timestamp;
 use crate::domain::query::Row;
 use crate::domain::task::{Task, TaskState};
 
@@ -206,6 +207,16 @@ impl Row for Listed<'_> {
 /// The code of a reason in the docket; what does not wait comes after everything that does.
 pub(crate) fn reason_code(reason: Option<Reason>) -> i64 {
     reason.map_or(i64::try_from(Reason::ALL.len()).unwrap_or(NEVER), |r| code(&Reason::ALL, &r))
+}
+
+/// What a docket row stands for; `None` where its reason is none.
+pub(crate) fn attention(reason: i64, stuck: i64, since: i64, until: i64) -> Option<Attention> {
+    Some(Attention {
+        reason: decode(&Reason::ALL, reason)?,
+        stuck: decode(&Stuck::ALL, stuck),
+        since: Timestamp(since),
+        until: (until != NEVER).then_some(Timestamp(until)),
+    })
 }
 
 /// The letter of an order in a cursor.

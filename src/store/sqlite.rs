@@ -38,13 +38,14 @@ use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
 use async_trait::async_trait;
 use connect::{damaged, failed};
-use queue::Queue;
+use queue::{Queue, Queued};
 use readers::Readers;
 use rusqlite::{Connection, params};
 use shared::{Shared, lock};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -124,8 +125,7 @@ impl SqliteStore {
     ) -> Result<Self, StoreError> {
         let unremembered =
             |e: std::io::Error| StoreError::Unreachable(format!("heads cannot be remembered: {e}"));
-        let store_id = schema::meta_text(&conn, "store_id")?.filter(|id| is_store_id(id));
-        let store_id = store_id.ok_or_else(|| damaged("store", path.display(), "has no id"))?;
+        let store_id = store_id(&conn, &path)?;
         let memory = shelf.head_of(&store_id).map_err(unremembered)?;
         let mut mismatch = accept::mismatch(&conn, &memory)?;
         match shelf.store_at(&path).map_err(unremembered)? {
@@ -135,11 +135,8 @@ impl SqliteStore {
             }
             _ => shelf.put_store_at(&path, &store_id).map_err(unremembered)?,
         }
-        let identity = connect::Identity::of(&path).ok().flatten();
-        let identity =
-            identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
-        let shared = Arc::new(Shared::new(path, store_id, identity, mismatch));
-        shared.set_write_failure(failure.map(|e| e.to_string()));
+        let failure = failure.map(|e| e.to_string());
+        let shared = Arc::new(Shared::new(path, store_id, mismatch, failure)?);
         let checkpoints = checkpoint::Checkpoints::start(&shared, options.busy)?;
         let thresholds = options.rules.thresholds.clone();
         let writer = Writer {
@@ -156,10 +153,20 @@ impl SqliteStore {
             unadmittable: None,
             left_waiting: readmit::Readmitting::read(&conn)?.is_some(),
         };
+        Self::around(shared, thresholds, "store-writer", move |jobs| writer.run(&jobs))
+    }
+
+    /// The store whose jobs `work` does, on a thread of that name.
+    fn around(
+        shared: Arc<Shared>,
+        thresholds: Thresholds,
+        name: &str,
+        work: impl FnOnce(Receiver<Queued>) + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let (queue, jobs) = Queue::new();
         let thread = std::thread::Builder::new()
-            .name("store-writer".into())
-            .spawn(move || writer.run(&jobs))
+            .name(name.into())
+            .spawn(move || work(jobs))
             .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
         Ok(SqliteStore {
             readers: Arc::new(Readers::new(Arc::clone(&shared), Arc::clone(&queue))?),
@@ -203,6 +210,12 @@ impl Drop for SqliteStore {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// The id that a store was given when it was made.
+fn store_id(conn: &Connection, path: &Path) -> Result<String, StoreError> {
+    let id = schema::meta_text(conn, "store_id")?.filter(|id| is_store_id(id));
+    id.ok_or_else(|| damaged("store", path.display(), "has no id"))
 }
 
 /// Sees to it that there is a file to open, and that it is not a new one in place of one that is gone.

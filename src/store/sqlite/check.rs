@@ -4,16 +4,16 @@ use super::connect::{damaged, failed};
 use super::log::{self, int};
 use super::thread::Kind;
 use super::{quarantine, schema};
-use crate::domain::attention::{self, Attention, Reason, Stuck, Thresholds};
+use crate::domain::attention::{self, Attention, Thresholds};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::{Limits, parse};
 use crate::domain::event::{Delivery, Event, Submission, What};
-use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::ids::TaskId;
 use crate::domain::ledger::LogProblem;
 use crate::domain::task::{Task, evolve};
-use crate::store::rows::{self, Columns, NEVER, decode};
+use crate::store::rows::{self, Columns};
 use crate::store::{CheckPage, StoreError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,14 +42,11 @@ pub(super) fn page(
     limit: usize,
 ) -> Result<CheckPage, StoreError> {
     let mut page = CheckPage::default();
-    let mut find = conn
-        .prepare_cached("SELECT id, task_id FROM task WHERE id > ?1 ORDER BY id LIMIT ?2")
-        .map_err(failed)?;
-    let found = find.query_map(params![int(after), log::bound(limit)], |r| Ok((r.get(0)?, r.get(1)?)));
-    let found: Vec<(i64, String)> = found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    let sql = "SELECT id, task_id FROM task WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let values = params![int(after), log::bound(limit)];
+    let found: Vec<(i64, TaskId)> = log::all(conn, sql, values, |r| Ok((r.get(0)?, TaskId(r.get(1)?))))?;
     for (item, id) in &found {
-        let id = TaskId(id.clone());
-        page.events += task(conn, *item, &id, Some(thresholds), through, &mut page.findings)?;
+        page.events += task(conn, *item, id, Some(thresholds), through, &mut page.findings)?;
         page.tasks += 1;
     }
     page.next = found.last().map(|(item, _)| item.unsigned_abs());
@@ -201,14 +198,19 @@ fn compare_task(
     task: &Task,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let revision: Option<i64> = conn
-        .prepare_cached("SELECT revision FROM snapshot WHERE id = ?1")
-        .and_then(|mut s| s.query_row([item], |r| r.get(0)).optional())
-        .map_err(failed)?;
-    match log::task_numbered(conn, item) {
-        Ok(Some(stored)) if stored == *task && revision == Some(int(task.revision)) => {}
+    let is_it = |r: &Row<'_>| {
+        let same =
+            serde_json::from_slice::<Task>(r.get_ref(1)?.as_blob()?).is_ok_and(|stored| stored == *task);
+        Ok(same && r.get::<_, i64>(0)? == int(task.revision))
+    };
+    let stored = conn
+        .prepare_cached("SELECT revision, body FROM snapshot WHERE id = ?1")
+        .and_then(|mut s| s.query_row([item], is_it).optional())
+        .map_err(failed);
+    match stored {
+        Ok(Some(true)) => {}
         Ok(None) => say("it has no snapshot".into()),
-        Ok(Some(_)) | Err(StoreError::Damaged(_)) => say("its snapshot is not what its log says".into()),
+        Ok(Some(false)) | Err(StoreError::Damaged(_)) => say("its snapshot is not what its log says".into()),
         Err(e) => return Err(e),
     }
     let stored = conn
@@ -236,13 +238,8 @@ fn compare_task(
     if stored != (Columns::of(task), task.trace_id.clone(), Some(rows::words_of_task(task))) {
         say("lists and filters see it otherwise than its log says".into());
     }
-    let labels = conn
-        .prepare_cached("SELECT key, value FROM label WHERE task = ?1")
-        .and_then(|mut s| {
-            s.query_map([item], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect::<Result<BTreeMap<String, String>, _>>()
-        })
-        .map_err(failed)?;
+    let sql = "SELECT key, value FROM label WHERE task = ?1";
+    let labels: BTreeMap<String, String> = log::all(conn, sql, [item], |r| Ok((r.get(0)?, r.get(1)?)))?;
     if labels != task.labels {
         say("its labels are not those of its request".into());
     }
@@ -255,25 +252,19 @@ fn compare_thread(
     told: &Told,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let mut find = conn
-        .prepare_cached(
-            "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by FROM thread t \
-             LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.item = ?1 AND t.kind = ?2",
-        )
-        .map_err(failed)?;
-    let found = find.query_map(params![item, Kind::Arrival], |r| {
+    let sql = "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by FROM thread t \
+               LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.item = ?1 AND t.kind = ?2";
+    let marks: Marks = log::all(conn, sql, params![item, Kind::Arrival], |r| {
         let arrival: i64 = r.get(0)?;
         let (duplicates, judged): (i64, Option<i64>) = (r.get(2)?, r.get(3)?);
         Ok((arrival.unsigned_abs(), (r.get(1)?, duplicates.unsigned_abs(), judged.map(i64::unsigned_abs))))
-    });
-    let marks: Marks = found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    })?;
     if marks != told.marks {
         say("what became of its messages is not what its log says".into());
     }
-    let mut find =
-        conn.prepare_cached("SELECT key, seq FROM thread WHERE item = ?1 AND kind = ?2").map_err(failed)?;
-    let found = find.query_map(params![item, Kind::Hash], |r| Ok((r.get(0)?, r.get(1)?))).map_err(failed)?;
-    let found: Vec<(i64, i64)> = found.collect::<Result<_, _>>().map_err(failed)?;
+    let sql = "SELECT key, seq FROM thread WHERE item = ?1 AND kind = ?2";
+    let found: Vec<(i64, i64)> =
+        log::all(conn, sql, params![item, Kind::Hash], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let fits = |(key, seq): &(i64, i64)| {
         told.hashed.get(&seq.unsigned_abs()).is_some_and(|hashes| hashes.contains(key))
     };
@@ -303,32 +294,21 @@ fn compare_docket(
     expected: &[Attention],
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let mut find = conn
-        .prepare_cached(
-            "SELECT since, until, reason, stuck, urgency, coalesce(deadline, 9223372036854775807), decided \
-             FROM docket WHERE item = ?1 ORDER BY since",
-        )
-        .map_err(failed)?;
-    let found = find.query_map([item], |r| {
-        let (until, reason, stuck): (i64, i64, i64) = (r.get(1)?, r.get(2)?, r.get(3)?);
-        let ordered_by: (i64, i64, bool) = (r.get(4)?, r.get(5)?, r.get(6)?);
-        let reason = decode(&Reason::ALL, reason);
-        Ok(reason.map(|reason| (r.get(0), until, reason, decode(&Stuck::ALL, stuck), ordered_by)))
-    });
-    let columns = Columns::of(task);
-    let mut stored = Vec::new();
-    let mut in_order = true;
-    for row in found.map_err(failed)? {
-        let Some((since, until, reason, stuck, ordered_by)) = row.map_err(failed)? else {
-            return Err(damaged("docket row of item", item, "unknown reason"));
-        };
-        in_order &= ordered_by == (columns.urgency, columns.deadline, columns.decided);
-        let until = (until != NEVER).then_some(Timestamp(until));
-        stored.push(Attention { reason, stuck, since: Timestamp(since.map_err(failed)?), until });
+    type Listed = (Option<Attention>, (i64, i64, bool));
+    let sql = "SELECT reason, stuck, since, until, urgency, coalesce(deadline, 9223372036854775807), decided \
+               FROM docket WHERE item = ?1 ORDER BY since";
+    let stored: Vec<Listed> = log::all(conn, sql, [item], |r| {
+        let attention = rows::attention(r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?);
+        Ok((attention, (r.get(4)?, r.get(5)?, r.get(6)?)))
+    })?;
+    if stored.iter().any(|(attention, _)| attention.is_none()) {
+        return Err(damaged("docket row of item", item, "unknown reason"));
     }
-    let mut expected = expected.to_vec();
-    expected.sort_by_key(|a| a.since);
-    if stored != expected || !in_order {
+    let c = Columns::of(task);
+    let ordered_by = (c.urgency, c.deadline, c.decided);
+    let mut expected: Vec<Listed> = expected.iter().map(|a| (Some(*a), ordered_by)).collect();
+    expected.sort_by_key(|(attention, _)| attention.map(|a| a.since));
+    if stored != expected {
         say("the docket lists it otherwise than its log says".into());
     }
     Ok(())
@@ -340,13 +320,10 @@ fn compare_records(
     told: &Told,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let mut find = conn
-        .prepare_cached("SELECT sequence, record_digest FROM approval WHERE task = ?1")
-        .map_err(failed)?;
-    let found = find.query_map([item], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, Vec<u8>>(1)?)));
+    let sql = "SELECT sequence, record_digest FROM approval WHERE task = ?1";
+    let found: Vec<(i64, Vec<u8>)> = log::all(conn, sql, [item], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let mut stored = BTreeMap::new();
-    for row in found.map_err(failed)? {
-        let (sequence, bytes) = row.map_err(failed)?;
+    for (sequence, bytes) in found {
         stored.insert(sequence.unsigned_abs(), log::digest(&bytes)?);
     }
     if stored != told.records {

@@ -3,8 +3,8 @@
 use super::held::{HASHES, Held};
 use super::write::Batch;
 use super::{check, log};
-use crate::domain::command::{Command, Context, Request};
-use crate::domain::envelope::EffectName;
+use crate::domain::command::{Command, Context, Request, Transition};
+use crate::domain::envelope::{EffectName, Envelope};
 use crate::domain::ids::TaskId;
 use crate::domain::task::{Task, TaskState};
 use crate::store::StoreError;
@@ -30,13 +30,11 @@ impl Batch<'_> {
             _ => {}
         }
         let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
-        let mut context = Context { task, ..Context::default() };
-        if let Some(task) = context.task.take() {
-            if !news {
-                self.load_more(request, item, &task, &mut context)?;
-            }
-            context.task = Some(task);
+        let mut context = Context::default();
+        if let Some(task) = task.as_ref().filter(|_| !news) {
+            self.load_more(request, item, task, &mut context)?;
         }
+        context.task = task;
         Ok((item, context))
     }
 
@@ -91,11 +89,7 @@ impl Batch<'_> {
                 context.of_task = log::submissions_of(self.conn, item, &all.concat())?;
                 None
             }
-            Command::Claim { .. } => {
-                context.of_task = log::submissions_of(self.conn, item, &task.held)?;
-                None
-            }
-            Command::Transition(t) if t.to == TaskState::Running => {
+            Command::Claim { .. } | Command::Transition(Transition { to: TaskState::Running, .. }) => {
                 context.of_task = log::submissions_of(self.conn, item, &task.held)?;
                 None
             }
@@ -111,7 +105,7 @@ impl Batch<'_> {
     fn load_submissions(
         &self,
         item: i64,
-        envelope: &crate::domain::envelope::Envelope,
+        envelope: &Envelope,
         context: &mut Context,
     ) -> Result<(), StoreError> {
         let (class, key) = (envelope.kind.class(), &envelope.idempotency_key);

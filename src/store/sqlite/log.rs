@@ -12,7 +12,7 @@ use crate::domain::task::Task;
 use crate::store::remembered::Remembered;
 use crate::store::rows::{intent_hash, message_hash};
 use crate::store::{Sequenced, StoreError, StoreHead};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -27,6 +27,16 @@ pub(super) fn int(n: u64) -> i64 {
 /// A bounded number of rows, as SQLite takes it.
 pub(super) fn bound(limit: usize) -> i64 {
     i64::try_from(limit.min(PAGE)).unwrap_or(i64::MAX)
+}
+
+/// Every row that a statement gives, as `read` takes it.
+pub(super) fn all<T, C: FromIterator<T>>(
+    conn: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<C, StoreError> {
+    conn.prepare_cached(sql).and_then(|mut s| s.query_map(values, read)?.collect()).map_err(failed)
 }
 
 /// A task and its number here.
@@ -69,11 +79,8 @@ pub(super) fn name_of(conn: &Connection, item: i64) -> Result<Option<TaskId>, St
 
 /// Every hash that finds a delivery of a task; `None` where they are more than `most`.
 pub(super) fn hashes(conn: &Connection, item: i64, most: usize) -> Result<Option<Vec<i64>>, StoreError> {
-    let mut find = conn
-        .prepare_cached("SELECT key FROM thread WHERE item = ?1 AND kind = 2 LIMIT ?2")
-        .map_err(failed)?;
-    let found = find.query_map(params![item, bound(most + 1)], |r| r.get(0)).map_err(failed)?;
-    let found: Vec<i64> = found.collect::<Result<_, _>>().map_err(failed)?;
+    let sql = "SELECT key FROM thread WHERE item = ?1 AND kind = 2 LIMIT ?2";
+    let found: Vec<i64> = all(conn, sql, params![item, bound(most + 1)], |r| r.get(0))?;
     Ok((found.len() <= most).then_some(found))
 }
 
@@ -406,18 +413,13 @@ pub(super) fn records(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Sequenced>, StoreError> {
-    let sql = match task {
-        None => "SELECT sequence, record FROM approval WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
-        Some(_) => {
-            "SELECT sequence, record FROM approval WHERE sequence > ?1 AND task = ?3 ORDER BY version LIMIT ?2"
-        }
-    };
-    let mut find = conn.prepare_cached(sql).map_err(failed)?;
-    let found = match task {
-        None => find.query_map(params![int(after), bound(limit)], sequenced),
-        Some(task) => find.query_map(params![int(after), bound(limit), task], sequenced),
-    };
-    found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
+    const ALL: &str = "SELECT sequence, record FROM approval WHERE sequence > ?1 ORDER BY sequence LIMIT ?2";
+    const OF_TASK: &str =
+        "SELECT sequence, record FROM approval WHERE sequence > ?1 AND task = ?3 ORDER BY version LIMIT ?2";
+    match task {
+        None => all(conn, ALL, params![int(after), bound(limit)], sequenced),
+        Some(task) => all(conn, OF_TASK, params![int(after), bound(limit), task], sequenced),
+    }
 }
 
 /// One record.

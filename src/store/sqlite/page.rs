@@ -4,9 +4,9 @@ use super::connect::failed;
 use super::filter::{self, Names, Sql};
 use super::log::{self, PAGE};
 use super::quarantine;
-use crate::domain::attention::{Attention, Reason, Stuck};
+use crate::domain::attention::{Attention, Reason};
 use crate::domain::ids::Timestamp;
-use crate::store::rows::{NEVER, decode, order_letter, reason_code, urgency};
+use crate::store::rows::{self, NEVER, order_letter, reason_code, urgency};
 use crate::store::{DocketRow, OrderKey, Page, PageRequest, Scope, StoreError, Tallies, Tally};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -317,19 +317,10 @@ pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<Dock
 fn found_in(row: &Row<'_>) -> Result<Found, StoreError> {
     let columns = row.as_ref().column_count();
     let key: Result<Vec<Value>, _> = (5..columns).map(|n| row.get(n)).collect();
-    let reason: Option<i64> = row.get(1).map_err(failed)?;
-    let reason = reason.and_then(|code| decode(&Reason::ALL, code));
-    let attention = match reason {
+    let column = |at: usize| row.get(at).map_err(failed);
+    let attention = match row.get(1).map_err(failed)? {
         None => None,
-        Some(reason) => {
-            let until: i64 = row.get(4).map_err(failed)?;
-            Some(Attention {
-                reason,
-                stuck: decode(&Stuck::ALL, row.get(2).map_err(failed)?),
-                since: Timestamp(row.get(3).map_err(failed)?),
-                until: (until != NEVER).then_some(Timestamp(until)),
-            })
-        }
+        Some(reason) => rows::attention(reason, column(2)?, column(3)?, column(4)?),
     };
     Ok(Found { item: row.get(0).map_err(failed)?, attention, key: Key(key.map_err(failed)?) })
 }

@@ -4,16 +4,14 @@
 //! beside the file, as they are while a program that may write has it open. Without them it would have to be told that
 //! nobody writes, and nobody can know that; then the file is not opened.
 
-use super::queue::{Queue, Queued};
-use super::readers::Readers;
+use super::queue::Queued;
 use super::shared::Shared;
-use super::watching::Watch;
-use super::{Options, SqliteStore, accept, connect, schema};
+use super::{Options, SqliteStore, accept, connect, schema, store_id};
 use crate::store::StoreError;
-use crate::store::remembered::{Shelf, is_store_id};
+use crate::store::remembered::Shelf;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex};
 
 impl SqliteStore {
     /// Opens a file that cannot be written, and says `why` not. What is remembered of it is looked at, never changed.
@@ -32,28 +30,12 @@ impl SqliteStore {
         let conn = connect::for_reading(&path).map_err(alone)?;
         schema::check(&conn, &path).map_err(alone)?;
         schema::check_migrated(&conn, &path)?;
-        let id = schema::meta_text(&conn, "store_id")?.filter(|id| is_store_id(id));
-        let id = id.ok_or_else(|| connect::damaged("store", path.display(), "has no id"))?;
+        let id = store_id(&conn, &path)?;
         let mismatch = accept::differs(&conn, shelf.peek(&id))?;
-        let identity = connect::Identity::of(&path).ok().flatten();
-        let identity =
-            identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
-        let shared = Arc::new(Shared::new(path, id, identity, mismatch));
         let refusal = StoreError::ReadOnly(why);
-        shared.set_write_failure(Some(refusal.to_string()));
-        let (queue, jobs) = Queue::new();
-        let thread = std::thread::Builder::new()
-            .name("store-refuser".into())
-            .spawn(move || refuse(&jobs, &refusal))
-            .map_err(|e| StoreError::Unreachable(format!("no thread: {e}")))?;
-        Ok(SqliteStore {
-            readers: Arc::new(Readers::new(Arc::clone(&shared), Arc::clone(&queue))?),
-            watch: Watch::start(Arc::clone(&shared))?,
-            shared,
-            queue,
-            thresholds: options.rules.thresholds,
-            writer: Mutex::new(Some(thread)),
-        })
+        let shared = Arc::new(Shared::new(path, id, mismatch, Some(refusal.to_string()))?);
+        let thresholds = options.rules.thresholds;
+        Self::around(shared, thresholds, "store-refuser", move |jobs| refuse(&jobs, &refusal))
     }
 }
 

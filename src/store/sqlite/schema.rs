@@ -117,22 +117,23 @@ pub(super) fn meta_text(conn: &Connection, key: &str) -> Result<Option<String>, 
         .map_err(failed)
 }
 
+/// A number there, which every store has.
+fn meta_number(conn: &Connection, key: &str) -> Result<u64, StoreError> {
+    let number: i64 = conn
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")
+        .and_then(|mut s| s.query_row([key], |r| r.get(0)))
+        .map_err(failed)?;
+    Ok(number.unsigned_abs())
+}
+
 /// The feed's epoch.
 pub(super) fn epoch(conn: &Connection) -> Result<u64, StoreError> {
-    let epoch: i64 = conn
-        .prepare_cached("SELECT value FROM meta WHERE key = 'epoch'")
-        .and_then(|mut s| s.query_row([], |r| r.get(0)))
-        .map_err(failed)?;
-    Ok(epoch.unsigned_abs())
+    meta_number(conn, "epoch")
 }
 
 /// The first event whose task's tables may be behind the log; 0 where none is.
 pub(super) fn behind_from(conn: &Connection) -> Result<u64, StoreError> {
-    let first: i64 = conn
-        .prepare_cached("SELECT value FROM meta WHERE key = 'behind_from'")
-        .and_then(|mut s| s.query_row([], |r| r.get(0)))
-        .map_err(failed)?;
-    Ok(first.unsigned_abs())
+    meta_number(conn, "behind_from")
 }
 
 /// Notes it.

@@ -1,6 +1,7 @@
 //! What the store's threads and callers share: how writing does, and that something was committed.
 
 use super::connect::Identity;
+use crate::store::StoreError;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,17 +34,26 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(super) fn new(path: PathBuf, store_id: String, identity: Identity, mismatch: Option<String>) -> Self {
-        Shared {
+    /// The file at `path` as it is now; `mismatch` and `failure` are why it may not or cannot be written.
+    pub(super) fn new(
+        path: PathBuf,
+        store_id: String,
+        mismatch: Option<String>,
+        failure: Option<String>,
+    ) -> Result<Self, StoreError> {
+        let identity = Identity::of(&path).ok().flatten();
+        let identity =
+            identity.ok_or_else(|| StoreError::Unreachable(format!("{} is gone", path.display())))?;
+        Ok(Shared {
             path,
             store_id,
             identity,
             mismatch: Mutex::new(mismatch),
-            write_failure: Mutex::new(None),
+            write_failure: Mutex::new(failure),
             commits: watch::Sender::new(0),
             wal_pages: AtomicI32::new(0),
             lost: AtomicBool::new(false),
-        }
+        })
     }
 
     pub(super) fn mismatch(&self) -> Option<String> {

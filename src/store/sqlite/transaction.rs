@@ -20,22 +20,22 @@ pub(super) enum Tables {
     UpToTheLog,
     /// In a later one.
     Later,
+    /// They are all that the commit is about: it takes place where the store takes no other writes.
+    Alone,
 }
 
 impl Writer {
     /// One commit: all that `work` writes, or nothing; before it, in commits of their own, what is left of messages that
-    /// waited for their task. The inner error says that the store takes no writes now, which does not keep it from
-    /// bringing up `derived` tables.
+    /// waited for their task. The inner error says that the store takes no writes now.
     pub(super) fn transaction<T>(
         &mut self,
         tables: Tables,
-        derived: bool,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>,
     ) -> Result<Result<T, Refusal>, StoreError> {
         let mut work = Some(work);
         loop {
             let known = self.unadmittable.is_some();
-            match self.try_transaction(tables, derived, &mut work) {
+            match self.try_transaction(tables, &mut work) {
                 Ok(Ok(None)) => {}
                 Ok(Ok(Some(done))) => return Ok(Ok(done)),
                 Ok(Err(refusal)) => return Ok(Err(refusal)),
@@ -64,7 +64,6 @@ impl Writer {
     fn try_transaction<T>(
         &mut self,
         tables: Tables,
-        derived: bool,
         work: &mut Option<impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>>,
     ) -> Result<Result<Option<T>, Refusal>, StoreError> {
         if let Some(why) = self.shared.misplaced().or_else(|| self.checkpoints.log_misplaced()) {
@@ -80,7 +79,7 @@ impl Writer {
         let before = self.counters.clone();
         let changes = conn.total_changes();
         let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([])).map_err(failed);
-        let done = begun.and_then(|_| self.in_transaction(&conn, tables, derived, work));
+        let done = begun.and_then(|_| self.in_transaction(&conn, tables, work));
         let done = match done {
             Ok(Ok(done)) => commit(&conn).map(|()| Ok(done)),
             Ok(Err(refusal)) => roll_back(&conn).map(|()| Err(refusal)),
@@ -112,11 +111,11 @@ impl Writer {
         &mut self,
         conn: &Connection,
         tables: Tables,
-        derived: bool,
         work: &mut Option<impl FnOnce(&mut Batch<'_>) -> Result<T, StoreError>>,
     ) -> Result<Result<Option<T>, Refusal>, StoreError> {
         self.catch_up(conn)?;
-        if let Some(why) = self.shared.mismatch().filter(|_| !derived) {
+        let admits = tables != Tables::Alone;
+        if let Some(why) = self.shared.mismatch().filter(|_| admits) {
             return Ok(Err(Refusal::HeadMismatch { why }));
         }
         let mut batch = Batch::new(conn, &self.rules, &mut self.counters, &mut self.tasks);
@@ -126,7 +125,7 @@ impl Writer {
             batch.tasks.clear();
             batch.replay()?;
         }
-        let done = match batch.counters.readmitting.clone().filter(|_| !derived) {
+        let done = match batch.counters.readmitting.clone().filter(|_| admits) {
             Some(next) if self.unadmittable.take().as_ref() == Some(&next.task) => {
                 batch.note(None)?;
                 None

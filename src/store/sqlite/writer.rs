@@ -111,12 +111,12 @@ impl Writer {
 
     /// Brings the tables of tasks up to the log.
     fn bring_up(&mut self) -> Result<(), StoreError> {
-        self.transaction(Tables::UpToTheLog, true, |_| Ok(())).map(|_| ())
+        self.transaction(Tables::Alone, |_| Ok(())).map(|_| ())
     }
 
     /// Admits what is left of messages that waited for their task: every commit begins with it.
     fn readmit_waiting(&mut self) -> Result<(), StoreError> {
-        self.transaction(Tables::UpToTheLog, false, |_| Ok(())).map(|_| ())
+        self.transaction(Tables::UpToTheLog, |_| Ok(())).map(|_| ())
     }
 
     fn serve(&mut self, queue: Vec<Job>) {
@@ -190,7 +190,7 @@ impl Writer {
         let tables = if group.len() >= CROWD { Tables::Later } else { Tables::UpToTheLog };
         let mut reached = false;
         let began = Instant::now();
-        let together = self.transaction(tables, false, |batch| {
+        let together = self.transaction(tables, |batch| {
             reached = true;
             let mut answers = Vec::with_capacity(group.len());
             for (_, request) in group {
@@ -225,7 +225,7 @@ impl Writer {
     }
 
     fn alone(&mut self, request: &Request) -> Result<Answer, StoreError> {
-        match self.transaction(Tables::UpToTheLog, false, |batch| batch.run(request))? {
+        match self.transaction(Tables::UpToTheLog, |batch| batch.run(request))? {
             Ok(answer) => Ok(answer),
             Err(refusal) => Ok(Err(refusal)),
         }
@@ -238,7 +238,7 @@ impl Writer {
         reason: &str,
         now: Timestamp,
     ) -> Result<Result<(), Refusal>, StoreError> {
-        let done = self.transaction(Tables::UpToTheLog, false, |batch| {
+        let done = self.transaction(Tables::UpToTheLog, |batch| {
             if !quarantine::is_open(batch.conn, number)? {
                 return Ok(Err(Refusal::EntryNotFound { id: quarantine::name(number.unsigned_abs()) }));
             }
@@ -264,9 +264,7 @@ impl Job {
             Job::Drop { .. } | Job::Accept { .. } | Job::BringUp { .. } => 1,
         }
     }
-}
 
-impl Job {
     /// Answers that it cannot be done.
     pub(super) fn refuse(self, e: StoreError) {
         // Who asked may be gone.
