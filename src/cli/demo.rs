@@ -5,12 +5,12 @@ mod story;
 
 use super::connect::{Settings, open_store, owned, owned_by, user_name};
 use super::failure::Failure;
-use super::may::quoted;
 use super::output::{Out, note};
 use super::{Global, terminal};
 use crate::config::Config;
 use crate::coordinator::Coordinator;
 use crate::domain::ids::Timestamp;
+use crate::domain::shell::word;
 use crate::store::sqlite::SqliteStore;
 use clap::Args;
 use futures_util::{StreamExt as _, stream};
@@ -70,7 +70,7 @@ impl Demo {
         let (store, messages) = fill(&user_name(), &config, &place, now).await?;
         if shows {
             let state = place.join("state");
-            let named = quoted(&state.to_string_lossy());
+            let named = word(&state.to_string_lossy());
             let command = format!("TRIBUNAL_STATE_DIR={named} {}", terminal::command(&path));
             let left = terminal::show(settings, Arc::new(owned(&config, store)), command, &state).await;
             // Where the terminal is gone nothing can be said, and why it went is what counts.

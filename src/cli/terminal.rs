@@ -2,9 +2,9 @@
 
 use super::connect::{self, Settings};
 use super::failure::Failure;
-use super::may::quoted;
 use super::{Global, threads};
 use crate::coordinator::Coordinator;
+use crate::domain::shell::word;
 use crate::domain::text::reveal;
 use crate::tui::app::Look;
 use crate::tui::keymap::Keymap;
@@ -21,23 +21,24 @@ pub fn run(global: Global) -> Result<(), Failure> {
     }
     check()?;
     threads()?.block_on(async {
-        let settings = Settings::read(global.store)?;
+        let settings = Settings::read(global.named())?;
+        let (path, _) = settings.place()?;
         // A store that was named must be there: a mistyped path must not show a new, empty one.
-        let makes = settings.place()? == settings.paths.default_store();
+        let makes = path == settings.paths.default_store();
         if makes {
             let made = std::fs::create_dir_all(&settings.paths.data);
             made.map_err(|e| Failure::file(&settings.paths.data.to_string_lossy(), &e))?;
         }
         let coordinator = connect::open(&settings, makes).await?;
         let state = settings.paths.state.clone();
-        show(&settings, coordinator, command(&settings.place()?), &state).await
+        show(&settings, coordinator, command(&path), &state).await
     })
 }
 
 /// The beginning of a command that reaches the store at a path, from whatever directory.
 pub fn command(store: &Path) -> String {
     let path = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
-    format!("tribunal --store {}", quoted(&path.to_string_lossy()))
+    format!("tribunal --store {}", word(&path.to_string_lossy()))
 }
 
 /// Whether there is a terminal to show anything on.

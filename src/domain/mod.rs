@@ -20,6 +20,7 @@ pub mod redact;
 pub mod refusal;
 pub mod runtime;
 pub mod secret;
+pub mod shell;
 pub mod task;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -2,6 +2,7 @@
 
 use crate::coordinator::Shown;
 use crate::domain::attention::Stuck;
+use crate::domain::shell;
 use crate::domain::task::TaskState;
 
 /// The commands behind the advice about a stuck task, for the store that `command` reaches. Only what the coordinator
@@ -9,14 +10,8 @@ use crate::domain::task::TaskState;
 pub(super) fn commands(shown: &Shown, command: &str) -> Vec<String> {
     let task = &shown.task;
     let may = |name: &str| shown.may.get(name) == Some(&true);
-    let id = word(task.task_id.as_str());
-    let version = format!("--expect-version {} --reason …", task.state_version);
-    let release = || format!("{command} release {id} --lease {} --reason …", task.lease_version);
-    let ready = || format!("{command} transition {id} --to {} {version}", TaskState::Ready);
-    let cancel = || match task.state.waits_for_a_record() {
-        true => format!("{command} decide {id} --cancel {version}"),
-        false => format!("{command} transition {id} --to {} {version}", TaskState::Canceled),
-    };
+    let release = || shell::release(command, task);
+    let ready = || shell::transition(command, task, TaskState::Ready.as_str());
     let (first, cancels) = match shown.stuck {
         Some(Stuck::LeaseExpired) => (may("release").then(release), true),
         Some(Stuck::RetryOverdue | Stuck::PendingTooLong) => (may("transition").then(ready), true),
@@ -24,17 +19,8 @@ pub(super) fn commands(shown: &Shown, command: &str) -> Vec<String> {
         // What is to be found out first is found out elsewhere.
         Some(Stuck::ReadyTooLong | Stuck::EffectUnknown | Stuck::Quarantined) | None => (None, false),
     };
-    let cancel = (cancels && may("cancel")).then(cancel);
+    let cancel = (cancels && may("cancel")).then(|| shell::cancel(command, task));
     first.into_iter().chain(cancel).collect()
-}
-
-/// A name as a shell takes it for one word.
-fn word(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,+=".contains(c);
-    if !name.is_empty() && !name.starts_with('-') && name.chars().all(plain) {
-        return name.to_owned();
-    }
-    format!("'{}'", name.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -62,13 +48,5 @@ mod tests {
         assert_eq!(told(&stage), [ready, cancel]);
         stage.stuck = Some(Stuck::EffectUnknown);
         assert!(told(&stage).is_empty(), "nothing is repeated blindly");
-    }
-
-    #[test]
-    fn a_name_stays_one_word() {
-        assert_eq!(word("T-07"), "T-07");
-        assert_eq!(word("-x"), "'-x'");
-        assert_eq!(word("it's $(x)"), r"'it'\''s $(x)'");
-        assert_eq!(word(""), "''");
     }
 }
