@@ -40,7 +40,8 @@ impl ConfigVerb {
                 print(&config, out)
             }
             ConfigVerb::Paths => {
-                let (store, source) = connect::place(global, &paths)?;
+                let (store, source) =
+                    connect::place(global.named(), &paths, || Ok(Config::read(&file)?.store))?;
                 let store = std::path::absolute(&store).unwrap_or(store);
                 if out.is_json() {
                     return out.json(&json!({

@@ -16,7 +16,7 @@ pub struct Settings {
     pub config: Config,
     /// The directories.
     pub paths: Paths,
-    store: Option<String>,
+    store: Option<(String, Source)>,
 }
 
 /// Who named a store.
@@ -50,34 +50,42 @@ impl Source {
     }
 }
 
-/// The store that would be used, and who named it.
-pub fn place(global: &Global, paths: &Paths) -> Result<(PathBuf, Source), Failure> {
-    let (named, source) = match &global.store {
-        Some(named) if global.by_flag => (Some(named.clone()), Source::Flag),
-        Some(named) => (Some(named.clone()), Source::Environment),
-        None => match Config::read(&paths.config_file())?.store {
-            Some(named) => (Some(named), Source::Configuration),
-            None => (None, Source::Default),
-        },
+impl Global {
+    /// The store that the command line or the environment names.
+    pub fn named(&self) -> Option<(String, Source)> {
+        let source = if self.by_flag { Source::Flag } else { Source::Environment };
+        self.store.clone().map(|named| (named, source))
+    }
+}
+
+/// The store that would be used, and who named it. The configuration is looked at only where nobody did before.
+pub fn place(
+    named: Option<(String, Source)>,
+    paths: &Paths,
+    configured: impl FnOnce() -> Result<Option<String>, Failure>,
+) -> Result<(PathBuf, Source), Failure> {
+    let named = match named {
+        None => configured()?.map(|named| (named, Source::Configuration)),
+        named => named,
     };
-    Ok((named.map_or_else(|| Ok(paths.default_store()), |named| store_path(&named))?, source))
+    match named {
+        Some((named, source)) => Ok((store_path(&named)?, source)),
+        None => Ok((paths.default_store(), Source::Default)),
+    }
 }
 
 impl Settings {
     /// Reads the configuration and starts logging.
-    pub fn read(store: Option<String>) -> Result<Self, Failure> {
+    pub fn read(store: Option<(String, Source)>) -> Result<Self, Failure> {
         let paths = paths()?;
         let config = Config::read(&paths.config_file())?;
         crate::logging::start(&paths.state);
         Ok(Settings { config, paths, store })
     }
 
-    /// Where the store is.
-    pub fn place(&self) -> Result<PathBuf, Failure> {
-        match self.store.as_ref().or(self.config.store.as_ref()) {
-            Some(named) => store_path(named),
-            None => Ok(self.paths.default_store()),
-        }
+    /// Where the store is, and who named it.
+    pub fn place(&self) -> Result<(PathBuf, Source), Failure> {
+        place(self.store.clone(), &self.paths, || Ok(self.config.store.clone()))
     }
 }
 
@@ -105,9 +113,8 @@ fn store_path(named: &str) -> Result<PathBuf, Failure> {
 /// Opens the store as its owner. Only what brings something in `makes` a store where there is none: a reading verb
 /// on a mistyped path must not answer from a new, empty one.
 pub async fn open(settings: &Settings, makes: bool) -> Result<Arc<dyn Coordinator>, Failure> {
-    let path = settings.place()?;
-    let named = settings.store.is_some() || settings.config.store.is_some();
-    if !makes && !named && !path.exists() {
+    let (path, source) = settings.place()?;
+    if !makes && source == Source::Default && !path.exists() {
         return Err(StoreError::Unreachable(format!(
             "{} does not exist: run `tribunal demo`, ingest something, or name a store with --store",
             path.display()

@@ -185,7 +185,7 @@ async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Fai
     if let Verb::Demo(demo) = verb {
         return demo.run(&global, out).await;
     }
-    let settings = connect::Settings::read(global.store)?;
+    let settings = connect::Settings::read(global.named())?;
     let makes = matches!(verb, Verb::Ingest(_));
     let coordinator = connect::open(&settings, makes).await?;
     let c = coordinator.as_ref();

@@ -94,9 +94,7 @@ impl<S: Store> Local<S> {
             chain = walked.await.map_err(broke)?;
         }
     }
-}
 
-impl<S: Store> Local<S> {
     /// The ledger, and that all that is read follows from the log; for who sees only a part of it, the ledger alone:
     /// nobody may learn of the rest from what is wrong with it.
     pub(super) async fn verify_everything(&self, pins: Vec<Pin>) -> Result<Report, Error> {

@@ -155,8 +155,7 @@ impl Digest {
 
     /// The 64 lowercase hex digits without the prefix.
     pub fn hex(&self) -> String {
-        let nibbles = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect()
+        self.to_string().split_off("sha256:".len())
     }
 
     /// The first `digits` hex digits (at most 64), for a column too narrow for all of them.
