@@ -19,7 +19,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 /// Events that the tables of tasks may be behind by: what a reader waits for, or whoever opens the file after a crash.
-const BEHIND: u64 = 1024;
+const BEHIND: u64 = 4096;
 
 /// What the writer knows of the store without asking: the last number of everything.
 #[derive(Clone, Debug, Default)]
