@@ -1,4 +1,5 @@
-//! Measures admission through the SQLite store against raw INSERTs of the same bytes, and pages and cases, in one run.
+//! Measures admission through the SQLite store against raw INSERTs of the same bytes (and of the rows that it keeps of
+//! them, which is the most that any deciding of its own could reach), and pages and cases, in one run.
 //!
 //! `cargo bench --bench admission -- [--quick] [--stored N] [--tasks N] [--dir DIR]`. `--stored` admits that many
 //! envelopes first, `--tasks` that many further tasks; both through the store itself. Envelopes are 1 KB, five to a
@@ -52,6 +53,10 @@ async fn measure(place: &Path, stored: usize, tasks: usize, quick: bool) {
     let start = Start::now();
     batches(&store, messages).await;
     report("batches of 1,000", start.took(n), raw, &[]);
+    let rows = Rows::of_last(&place.join("store.db"), n / 5);
+    let start = Start::now();
+    rows.insert(&place.join("rows.db"));
+    report("its rows, by 1,000", start.took(rows.messages), raw, &[]);
     for (name, count, n) in [("64 clients", CLIENTS, n), ("1 client", 1, n / 20)] {
         let messages = source.envelopes(n);
         let start = Start::now();
@@ -132,6 +137,60 @@ fn insert_raw(path: &Path, envelopes: &[(usize, Vec<u8>)]) {
             insert.execute([raw]).unwrap();
         }
         conn.execute_batch("COMMIT").unwrap();
+    }
+}
+
+/// What the store keeps of some tasks, every row of every table as it is at the end.
+struct Rows {
+    messages: usize,
+    tables: Vec<(String, Vec<Vec<rusqlite::types::Value>>)>,
+}
+
+impl Rows {
+    /// Those of the tasks that began last.
+    fn of_last(store: &Path, tasks: usize) -> Self {
+        let conn = rusqlite::Connection::open(store).unwrap();
+        let number = |sql: &str| conn.query_row(sql, [], |r| r.get::<_, i64>(0)).unwrap();
+        let first = number("SELECT max(id) FROM task") - tasks as i64;
+        let messages = number(&format!(
+            "SELECT count(*) FROM event WHERE item > {first} AND json_extract(body, '$.event') = 'delivered'"
+        ));
+        let mut tables = Vec::new();
+        for (table, key) in [
+            ("event", "item"),
+            ("thread", "item"),
+            ("task", "id"),
+            ("snapshot", "id"),
+            ("words", "item"),
+            ("docket", "item"),
+            ("mark", "task"),
+        ] {
+            let mut find = conn.prepare(&format!("SELECT * FROM {table} WHERE {key} > {first}")).unwrap();
+            let columns = find.column_count();
+            let row = |r: &rusqlite::Row<'_>| (0..columns).map(|at| r.get(at)).collect();
+            let rows = find.query_map([], row).unwrap().map(Result::unwrap).collect();
+            let marks = vec!["?"; columns].join(", ");
+            tables.push((format!("INSERT INTO {table} VALUES ({marks})"), rows));
+        }
+        Rows { messages: messages as usize, tables }
+    }
+
+    /// The same rows into the same tables, nothing decided and nothing written twice, 1,000 messages to a commit.
+    fn insert(&self, path: &Path) {
+        let conn = rusqlite::Connection::open(path).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = FULL").unwrap();
+        conn.execute_batch(include_str!("../src/store/migrations/sqlite/0001_begin.sql")).unwrap();
+        let batches = self.messages.div_ceil(1000);
+        for batch in 0..batches {
+            conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+            for (sql, rows) in &self.tables {
+                let mut insert = conn.prepare_cached(sql).unwrap();
+                for row in &rows[rows.len() * batch / batches..rows.len() * (batch + 1) / batches] {
+                    insert.execute(rusqlite::params_from_iter(row)).unwrap();
+                }
+            }
+            conn.execute_batch("COMMIT").unwrap();
+        }
     }
 }
 
