@@ -1,6 +1,7 @@
 //! Keeps the write-ahead log short, outside the writer where possible, and notices when it is taken away.
 
 use super::connect::{self, Identity, failed};
+use super::schema;
 use super::shared::{Shared, lock};
 use crate::store::StoreError;
 use rusqlite::Connection;
@@ -18,9 +19,6 @@ const BESIDE: i64 = 8 << 20;
 /// Bytes of log from which the writer itself stops for one: with a writer that never pauses, none beside it can end.
 const WITHIN: i64 = 64 << 20;
 
-/// SQLite's own page size where nothing else was asked for.
-const PAGE_BYTES: i64 = 4096;
-
 /// How long the writer waits for readers of an old snapshot before it goes on with a long log.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -31,6 +29,8 @@ pub(super) struct Checkpoints {
     thread: Option<JoinHandle<()>>,
     /// How long the log was when the last one was asked for.
     asked_at: i64,
+    /// Bytes of a page.
+    page_bytes: i64,
     /// The log and its index, and which files they were after our first commit.
     beside: [(PathBuf, Mutex<Option<Identity>>); 2],
 }
@@ -41,6 +41,7 @@ impl Checkpoints {
         let conn = connect::for_writing(&shared.path, busy)?;
         // It waited for whoever was closing the file; from here on it waits for nobody.
         conn.busy_timeout(Duration::ZERO).map_err(failed)?;
+        let page_bytes = schema::page_bytes(&conn)?;
         let (wake, woken) = sync_channel(1);
         let of = Arc::clone(shared);
         let thread = std::thread::Builder::new()
@@ -52,7 +53,7 @@ impl Checkpoints {
             name.push(suffix);
             (name.into(), Mutex::new(None))
         });
-        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), asked_at: 0, beside })
+        Ok(Checkpoints { wake: Some(wake), thread: Some(thread), asked_at: 0, page_bytes, beside })
     }
 
     /// Opens the writer's connection, with the engine telling how long the log is after each commit.
@@ -69,7 +70,7 @@ impl Checkpoints {
 
     /// Runs or asks for a checkpoint where the log has grown long.
     pub(super) fn after_commit(&mut self, conn: &Connection, shared: &Shared, busy: Duration) {
-        let bytes = i64::from(shared.wal_pages.load(Ordering::Relaxed)) * PAGE_BYTES;
+        let bytes = i64::from(shared.wal_pages.load(Ordering::Relaxed)) * self.page_bytes;
         if bytes < self.asked_at {
             self.asked_at = 0;
         }
