@@ -18,6 +18,7 @@ mod read;
 mod runtime;
 mod show;
 mod terminal;
+mod timeline;
 
 #[doc(hidden)]
 pub use demo::stage;

@@ -5,8 +5,9 @@ use super::failure::Failure;
 use super::may;
 use super::output::{Out, age, counted, named};
 use super::read::arrival;
+use super::timeline;
 use crate::coordinator::{Coordinator, Shown, Submitted};
-use crate::domain::event::{Event, Verification, What};
+use crate::domain::event::Verification;
 use crate::domain::ids::{TaskId, Timestamp};
 use clap::Args;
 use serde::Serialize;
@@ -24,8 +25,6 @@ pub struct Show {
     #[arg(long, value_name = "MESSAGE_ID|ARRIVAL")]
     payload: Option<String>,
 }
-
-const PAGE: usize = 500;
 
 /// A payload, as `--json` prints it.
 #[derive(Serialize)]
@@ -45,7 +44,7 @@ impl Show {
             return payload(c, &id, arrival(c, &id, name).await?, out).await;
         }
         if self.timeline {
-            return timeline(c, &id, out).await;
+            return timeline::all(c, &id, out).await;
         }
         let mut shown = c.show(&id).await?;
         let problems = checked_now(c, &mut shown).await?;
@@ -98,84 +97,6 @@ async fn payload(c: &dyn Coordinator, id: &TaskId, arrival: u64, out: &mut Out) 
     out.say_lines("", &String::from_utf8_lossy(bytes))
 }
 
-async fn timeline(c: &dyn Coordinator, id: &TaskId, out: &mut Out) -> Result<(), Failure> {
-    let mut after = 0;
-    loop {
-        let page = c.timeline(id, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = last.revision;
-        if out.is_json() {
-            for event in &page {
-                out.json(event)?;
-            }
-        } else {
-            out.table(&page.iter().map(line).collect::<Vec<_>>())?;
-        }
-    }
-}
-
-fn line(event: &Event) -> Vec<String> {
-    let (what, about) = told(&event.what);
-    vec![
-        event.revision.to_string(),
-        event.at.to_string(),
-        format!("v{}", event.state_version),
-        what.to_owned(),
-        about,
-    ]
-}
-
-/// One event in words.
-fn told(what: &What) -> (&'static str, String) {
-    match what {
-        What::Created { trace_id, request, .. } => {
-            ("created", format!("{trace_id}  {}", request.goal.as_deref().unwrap_or_default()))
-        }
-        What::Delivered(d) => {
-            let repeats = d.duplicate_of.map(|n| format!(", repeats #{n}")).unwrap_or_default();
-            let kind = d.submission.as_ref().map(|s| format!(" {}", s.kind.as_str())).unwrap_or_default();
-            let from = named(&d.sender);
-            (d.outcome.as_str(), format!("#{} {} from {from}{kind}{repeats}", d.arrival, d.message_id))
-        }
-        What::Moved { from, to, reason, executor, lease_version, .. } => {
-            let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();
-            ("moved", format!("{from} → {to} by {executor}{lease}: {reason}"))
-        }
-        What::Failed(f) => {
-            ("failed", format!("{}: {}", f.kind.as_str(), f.message.as_deref().unwrap_or("-")))
-        }
-        What::Claimed { worker, lease_version, expires_at } => {
-            ("claimed", format!("{worker}, lease {lease_version} until {expires_at}"))
-        }
-        What::Renewed { lease_version, expires_at } => {
-            ("renewed", format!("lease {lease_version} until {expires_at}"))
-        }
-        What::Released { lease_version, executor, reason } => {
-            ("released", format!("lease {lease_version} by {executor}: {reason}"))
-        }
-        What::Asked(i) => ("asked", format!("{} by {}: {}", i.id, i.asked_by, i.question.prompt)),
-        What::Closed { interruption, how } => {
-            let how = serde_json::to_value(how).unwrap_or_default();
-            ("closed", format!("{interruption}, {}", how.as_str().unwrap_or_default()))
-        }
-        What::Applied { arrival, .. } => ("applied", format!("#{arrival}, held until now")),
-        What::Reserved { effect, executor, .. } => {
-            ("reserved", format!("{} on {} by {executor}", effect.key, effect.target))
-        }
-        What::Committed { effect, digest, .. } => {
-            ("committed", format!("{} on {} {digest}", effect.key, effect.target))
-        }
-        What::Contradicted { effect, conflict, .. } => {
-            ("contradicted", format!("{} on {}: {}", effect.key, effect.target, conflict.why))
-        }
-        What::Decided(d) => (
-            "decided",
-            format!("{} by {} in {}: {}", d.decision, d.principal.subject, d.approval_id, d.reason),
-        ),
-        What::GateFailed { executor, reason } => ("gate failed", format!("by {executor}: {reason}")),
-    }
-}
-
 async fn whole(
     c: &dyn Coordinator,
     shown: &Shown,
@@ -199,6 +120,9 @@ async fn whole(
             ),
         ],
     ];
+    if let Some(moved) = timeline::last_move(c, shown).await? {
+        facts.push(vec!["moved".into(), moved]);
+    }
     if let Some(stuck) = shown.stuck {
         facts.push(vec!["stuck".into(), format!("{}: {}", stuck.as_str(), stuck.advice())]);
     }

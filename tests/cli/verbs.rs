@@ -62,6 +62,8 @@ fn the_runtimes_side() {
         .code(0)
         .one();
     assert_eq!(moved, json!({"state": "ready", "state_version": 2}));
+    let shown = home.run(&["show", "T-1"]).code(0).out;
+    assert!(shown.contains("\nmoved     pending → ready by local-worker: go\n"), "{shown}");
     let leased = home.run(&["claim", "T-1", "--worker", "w", "--ttl", "5m", "--json"]).code(0).one();
     assert_eq!(keys(&leased), ["expires_at", "lease_version", "state", "state_version"]);
     let again = home.run(&["claim", "T-1", "--worker", "x", "--json"]).code(4).refusal();
