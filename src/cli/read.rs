@@ -27,6 +27,9 @@ pub struct List {
     /// Every task, not only those that wait
     #[arg(long)]
     all: bool,
+    /// Tasks that a person decided, instead of those that wait
+    #[arg(long, conflicts_with = "all")]
+    decided: bool,
 }
 
 #[derive(Debug, Args)]
@@ -51,8 +54,8 @@ pub const DASH: &str = "A filter that begins with - comes last, after --: `tribu
 fn keys() -> String {
     let names = |words: Vec<&str>| words.join(" ");
     format!(
-        "Filter keys (a word without a key is looked for in task, goal, question and trace; - before a term negates \
-         it; a comma means or):\n  \
+        "Filter keys (a word without a key is looked for in task, goal, question and trace, in any case of letters; \
+         a task, trace, agent or label as it is written; - before a term negates it; a comma means or):\n  \
          reason:      {}\n  \
          state:       {}\n  \
          failure:     {}\n  \
@@ -93,8 +96,7 @@ impl List {
         let mut left = self.limit;
         let mut after = self.after.clone();
         while left > 0 {
-            let scope = if self.all { Scope::Everything } else { Scope::Waiting };
-            let page = c.list(request(scope, &query, after.clone(), left.min(PAGE))).await?;
+            let page = c.list(request(self.scope(), &query, after.clone(), left.min(PAGE))).await?;
             left = left.saturating_sub(page.rows.len());
             print(&page.rows, out)?;
             if page.rows.is_empty() && after.is_none() && !out.is_json() {
@@ -113,6 +115,14 @@ impl List {
         Ok(())
     }
 
+    fn scope(&self) -> Scope {
+        match (self.decided, self.all) {
+            (true, _) => Scope::Decided,
+            (false, true) => Scope::Everything,
+            (false, false) => Scope::Waiting,
+        }
+    }
+
     /// Where nothing was found: what would find something.
     async fn hint(&self, c: &dyn Coordinator, query: &Query) -> Result<(), Failure> {
         if let Some(term) = meant(query) {
@@ -120,7 +130,7 @@ impl List {
             return Ok(());
         }
         let request = request(Scope::Everything, query, None, 1);
-        if !self.all && !c.list(request).await?.rows.is_empty() {
+        if self.scope() == Scope::Waiting && !c.list(request).await?.rows.is_empty() {
             note("nothing that waits was found; --all lists what does not wait, too");
         }
         Ok(())

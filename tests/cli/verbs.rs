@@ -325,6 +325,15 @@ fn lists_page_and_filter() {
     };
     assert_eq!(ids(&[]), 6);
     assert_eq!(ids(&["--all"]), 7);
+    let decided = home.run(&["list", "--decided", "--json"]).code(0).one();
+    assert_eq!((&decided["task_id"], &decided["state"]), (&json!("T-3"), &json!("ready")));
+    assert_eq!(ids(&["--decided", "task:T-1"]), 0);
+    home.run(&["list", "--decided", "--all"]).code(2);
+    assert_eq!(
+        (ids(&["task:t-1"]), ids(&["t-1"])),
+        (0, 1),
+        "free text in any case, names as they are written"
+    );
     assert_eq!(ids(&["state:ready"]), 1, "a state widens the list to tasks that do not wait");
     assert_eq!(ids(&["task:T-1,T-2", "candidates>1"]), 2);
     assert_eq!(ids(&["--", "-task:T-1"]), 5);
