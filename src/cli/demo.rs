@@ -53,11 +53,15 @@ impl Demo {
                 "the demo makes its own scratch store and says where: leave --store out".into(),
             ));
         }
-        // A variable may be set for other calls, so it stops nothing.
-        if global.store.is_some() && self.no_tui && !out.is_json() {
-            note("TRIBUNAL_STORE is not used: the demo makes its own scratch store");
-        }
         let settings = &Settings::read(None)?;
+        // Either may be set for other calls, so it stops nothing.
+        let set = [
+            (global.store.is_some(), "TRIBUNAL_STORE"),
+            (settings.config.store.is_some(), "`store` of the configuration"),
+        ];
+        for (_, name) in set.iter().filter(|(is_set, _)| *is_set && self.no_tui && !out.is_json()) {
+            note(&format!("{name} is not used: the demo makes its own scratch store"));
+        }
         let shows = !self.no_tui && !out.is_json();
         if shows {
             terminal::check()?;

@@ -18,6 +18,12 @@ fn the_demonstration_takes_no_store() {
     let made = Said::of(command.output().unwrap()).code(0);
     assert!(made.err.contains("TRIBUNAL_STORE is not used"), "{made:?}");
     assert!(made.out.contains(scratch.to_str().unwrap()), "{made:?}");
+    assert!(!made.err.contains("of the configuration"), "{made:?}");
+    assert!(!home.path("own.db").exists());
+    home.configure("store = \"own.db\"\n");
+    let mut command = home.command(&["demo", "--no-tui"]);
+    let made = Said::of(command.env("TMPDIR", &scratch).output().unwrap()).code(0);
+    assert!(made.err.contains("`store` of the configuration is not used"), "{made:?}");
     assert!(!home.path("own.db").exists());
 }
 
