@@ -204,9 +204,7 @@ impl Approvals {
                     correct(shown, &old, ctx);
                 }
             }
-            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
-            Reply::Failed(why) => self.failed(request, why, ctx),
-            _ => {}
+            other => self.failed(request, &other.problem(), ctx),
         }
         if self.head.is_some() && !self.pages.is_new() {
             self.since = None;

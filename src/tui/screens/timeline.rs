@@ -19,7 +19,6 @@ use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::event::What;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::{Event, Key, Reply};
@@ -120,9 +119,7 @@ impl Timeline {
                     self.list.go(&self.window, Move::Last);
                 }
             }
-            Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => self.problem = Some(why.clone()),
-            _ => {}
+            other => self.problem = Some(other.problem()),
         }
         self.read_on(ctx);
     }

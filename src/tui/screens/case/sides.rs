@@ -11,7 +11,6 @@ use super::marked::Marked;
 use super::panes::Parts;
 use crate::domain::diff::{Diff, Kind, Side};
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::Action;
 use crate::tui::effect::{self, Ask, Effect};
 use crate::tui::event::{Reply, Text};
@@ -213,9 +212,7 @@ impl Sides {
         }
         let read = match reply {
             Reply::Text(text) => Ok(text.clone()),
-            Reply::Refused(refusal) => Err(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => Err(why.clone()),
-            _ => Err("the coordinator answered something else".to_owned()),
+            other => Err(other.problem()),
         };
         let (Some(arrival), Some(place)) = (arrival, self.texts.get_mut(at)) else { return true };
         match &read {
