@@ -202,7 +202,7 @@ actions! {
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
     CopyDigest "copy-digest" "Copies the whole digest." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
-    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
+    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c" "f6", Field: "f6"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
     CycleTime "cycle-time" "Shows time as local, UTC or relative." [Timeline: "c"]

@@ -83,6 +83,10 @@ fn approved() -> Stage {
     Stage::waiting(serde_json::json!({"prompt": "May I?", "need": "human_approval"}))
 }
 
+fn asked() -> Stage {
+    Stage::waiting(serde_json::json!({"prompt": "Which region?"}))
+}
+
 #[test]
 fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     let done = Done::default();
@@ -90,6 +94,7 @@ fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     let field = &[Scope::Field, Scope::Line];
     run(&done, Stage::conflicted, Docket::new, "", &[Scope::Docket, Scope::List]);
     run(&done, Stage::conflicted, Docket::new, "/", field);
+    run(&done, asked, || Answer::new(id()), "", field);
     run(&done, Stage::conflicted, || Case::new(id()), "", &[Scope::Case]);
     run(&done, Stage::conflicted, || Decision::new(id()), "", &[Scope::Decision]);
     run(&done, Stage::conflicted, || Decision::new(id()), "<tab><tab>", field);

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::answer::Answer;
 use super::approvals::Approvals;
-use super::decision::Decision;
+use super::decision::correct::decide;
 use super::reading::Reading;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -215,7 +215,10 @@ impl Layer for Timeline {
                 self.read_on(ctx);
             }
             Action::Approvals => ctx.push(Approvals::new(Some(self.reading.id().clone()))),
-            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
+            Action::Decide => {
+                let state = self.reading.shown().map(|shown| shown.task.state);
+                decide(self.reading.id().clone(), state, ctx);
+            }
             Action::Answer => ctx.push(Answer::new(self.reading.id().clone())),
             Action::Copy => {
                 if let Some((noted, _)) = self.window.row_at(self.list.row()) {
