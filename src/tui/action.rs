@@ -36,6 +36,8 @@ pub enum Scope {
     Entry,
     /// A dialog that asks once more.
     Confirm,
+    /// The choice of columns.
+    Columns,
     /// One text, opened whole.
     Text,
 }
@@ -59,6 +61,7 @@ impl Scope {
             Scope::Record => "record",
             Scope::Entry => "entry",
             Scope::Confirm => "confirm",
+            Scope::Columns => "columns",
             Scope::Text => "text",
         }
     }
@@ -76,6 +79,7 @@ impl Scope {
         &[Scope::Record, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Entry, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Confirm, Scope::Global, Scope::Always],
+        &[Scope::Columns, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Text, Scope::List, Scope::Global, Scope::Always],
     ];
 }
@@ -173,7 +177,7 @@ actions! {
         [Field: "f8", Decision: "X" "f8", Answer: "X" "f8"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
-    Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
+    Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space", Columns: "space" "enter"]
 
     Open "open" "Opens what is selected."
         [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter"]
@@ -187,6 +191,7 @@ actions! {
     Filter "filter" "Types a filter." [Docket: "/", Timeline: "/"]
     Sort "sort" "Sorts by the next column." [Docket: "s"]
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
+    Columns "columns" "Chooses which columns are shown; remembered." [Docket: "c"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
     Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Decision: "r" "f5", Answer: "r" "f5"]
 

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use crate::coordinator::{self, Status, StoreError};
 use crate::domain::actor::{Principal, Role};
 use crate::domain::text::reveal;
+use chosen::Chosen;
 
+pub mod chosen;
 #[cfg(test)]
 mod tests;
 
@@ -62,6 +64,8 @@ pub struct Model {
     pub write_failure: Option<String>,
     /// Whether the window has the focus, as far as the terminal tells.
     pub focused: bool,
+    /// Which columns the docket shows.
+    pub columns: Chosen,
 }
 
 impl Model {
@@ -79,6 +83,7 @@ impl Model {
             read_only: None,
             write_failure: None,
             focused: true,
+            columns: Chosen::default(),
         }
     }
 

@@ -16,6 +16,7 @@ macro_rules! offers {
             (Action::Sort, "sort"),
             (Action::Approvals, "approvals"),
             (Action::Quarantine, "quarantine"),
+            (Action::Columns, "columns"),
         ]
     };
 }
