@@ -188,7 +188,7 @@ actions! {
     Timeline "timeline" "Shows everything that happened to this task." [Docket: "t", Case: "t"]
     Approvals "approvals" "Shows the approval records." [Docket: "A", Case: "A", Timeline: "A"]
     Quarantine "quarantine" "Shows the messages that could not be admitted." [Docket: "Q"]
-    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/"]
+    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Approvals: "/"]
     Sort "sort" "Sorts by the next column." [Docket: "s"]
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
     Columns "columns" "Chooses which columns are shown; remembered." [Docket: "c"]

@@ -3,7 +3,6 @@
 mod act;
 mod columns;
 mod elsewhere;
-mod filter;
 mod offers;
 mod preview;
 mod rows;
@@ -19,6 +18,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::approvals::Approvals;
+use super::filter::Filter;
 use super::pages::{PAGE, Pages, Wanted, put};
 use super::quarantine::{Entries, Quarantine};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -33,7 +33,6 @@ use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::status::Waiting;
 pub(super) use columns::Choosing;
 use elsewhere::Elsewhere;
-use filter::Filter;
 use preview::Preview;
 use rows::Item;
 use tab::Tab;

@@ -10,6 +10,7 @@ pub mod decision;
 mod dialog;
 pub mod docket;
 mod drafting;
+mod filter;
 pub mod help;
 #[cfg(test)]
 mod listed;

@@ -1,5 +1,7 @@
 //! Key scripts on the ledger, with records made up here.
 
+mod filtered;
+
 use insta::assert_snapshot;
 use serde_json::json;
 

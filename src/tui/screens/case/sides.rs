@@ -39,6 +39,9 @@ pub(super) enum Focus {
     One(Side),
 }
 
+/// The text of a side, or why it could not be read.
+type ReadText = Result<Arc<Text>, String>;
+
 /// See the module.
 pub(super) struct Sides {
     /// The two columns by their arrivals; left and right as chosen.
@@ -49,7 +52,7 @@ pub(super) struct Sides {
     pub(super) pagers: [Pager; 2],
     comparing: Comparing,
     /// What was read of either side, or why it could not be, revealed; by arrival.
-    texts: [Option<(u64, Result<Arc<Text>, String>)>; 2],
+    texts: [Option<(u64, ReadText)>; 2],
     asked_texts: [Option<(u64, u64)>; 2],
     /// Since when texts are waited for.
     reading: Option<Waiting>,

@@ -9,6 +9,7 @@ use crate::tui::action::Action;
 use crate::tui::screens::answer::Answer;
 use crate::tui::screens::case::Case;
 use crate::tui::screens::decision::correct::decide;
+use crate::tui::screens::filter::Typed;
 use crate::tui::screens::quarantine::Opened;
 use crate::tui::screens::timeline::Timeline;
 use crate::tui::screens::{Ctx, Outcome, movement};
@@ -68,24 +69,14 @@ impl Docket {
     }
 
     pub(super) fn type_filter(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
-        match action {
-            Action::Accept => {
-                if !self.filter.keep() {
-                    ctx.toast("the filter is not complete: esc leaves it");
-                }
+        match self.filter.on(action) {
+            Typed::Same => {
                 self.relayout();
                 self.pump(ctx);
             }
-            Action::Back => {
-                self.filter.leave();
-                self.restart(ctx);
-            }
-            Action::NextField => {
-                if self.filter.complete() {
-                    self.restart(ctx);
-                }
-            }
-            _ => match movement(action) {
+            Typed::Wrong => ctx.toast("the filter is not complete: esc leaves it"),
+            Typed::Changed => self.restart(ctx),
+            Typed::Other => match movement(action) {
                 Some(movement) => self.go(movement, ctx),
                 None => return Outcome::Ignored,
             },

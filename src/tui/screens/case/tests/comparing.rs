@@ -110,8 +110,8 @@ fn a_text_that_cannot_be_read_says_why_and_is_asked_for_again_only_when_somebody
     use crate::tui::event::Reply;
     let refused = || Reply::Refused(Box::new(Refusal::Unavailable { why: "the disk is\u{202e}full".into() }));
     let failed = || Reply::Failed("the way there was lost".into());
-    let cases: [(fn() -> Reply, &str); 2] =
-        [(refused, "the disk is<U+202E>full"), (failed, "the way there was lost")];
+    type Unread = (fn() -> Reply, &'static str);
+    let cases: [Unread; 2] = [(refused, "the disk is<U+202E>full"), (failed, "the way there was lost")];
     for (reply, why) in cases {
         let mut stage = Stage::conflicted();
         let mut script = stage.open(Case::new("T".into()), 120, 40);
