@@ -29,7 +29,7 @@ const INSIDE_TUI: &[(&str, &[&str])] = &[
     ("tui::action", &[]),
     ("tui::draft", &[]),
     ("tui::event", &["model", "draft"]),
-    ("tui::effect", &["draft"]),
+    ("tui::effect", &["draft", "model"]),
     ("tui::model", &[]),
     ("tui::theme", &[]),
     ("tui::terminal", &[]),

@@ -477,3 +477,29 @@ fn a_conflict_is_found_read_decided_and_verified() {
     let verified = String::from_utf8(verified.stdout).unwrap();
     assert!(verified.contains("\"ok\":true") && verified.contains(&record), "{verified}");
 }
+
+/// The columns somebody chose are still chosen when the program starts again; a damaged choice is told and left.
+#[test]
+fn the_choice_of_columns_is_remembered() {
+    let mut play = Play::program_in(faults::one_conflict(), &[]);
+    let head = |seen: &Seen| seen.parser.screen().rows(0, 80).nth(2).unwrap_or_default();
+    play.until_text("▌! needs review  T-1");
+    assert_eq!(head(&play.seen.0.lock().unwrap()).split_whitespace().collect::<Vec<_>>()[0], "why");
+    play.keys("c");
+    play.until_text("Columns beside the task");
+    play.keys(" ");
+    play.until_text("▌[ ] why");
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+    let mut play = play.again();
+    play.until_text("▌T-1");
+    assert_eq!(head(&play.seen.0.lock().unwrap()).split_whitespace().collect::<Vec<_>>()[0], "task");
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+    std::fs::write(play.dir.path().join("state/drafts/columns"), b"\x1b]0;x\x07").unwrap();
+    let mut play = play.again();
+    play.until_text("▌! needs review  T-1");
+    play.until_text("all columns are shown, the choice in");
+    play.keys("\x03");
+    assert!(play.child.wait().unwrap().success());
+}

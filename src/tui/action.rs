@@ -36,6 +36,8 @@ pub enum Scope {
     Entry,
     /// A dialog that asks once more.
     Confirm,
+    /// The choice of columns.
+    Columns,
     /// One text, opened whole.
     Text,
 }
@@ -59,6 +61,7 @@ impl Scope {
             Scope::Record => "record",
             Scope::Entry => "entry",
             Scope::Confirm => "confirm",
+            Scope::Columns => "columns",
             Scope::Text => "text",
         }
     }
@@ -76,6 +79,7 @@ impl Scope {
         &[Scope::Record, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Entry, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Confirm, Scope::Global, Scope::Always],
+        &[Scope::Columns, Scope::List, Scope::Global, Scope::Always],
         &[Scope::Text, Scope::List, Scope::Global, Scope::Always],
     ];
 }
@@ -173,7 +177,7 @@ actions! {
         [Field: "f8", Decision: "X" "f8", Answer: "X" "f8"]
     Preview "preview" "Shows exactly what will be recorded or sent." [Decision: "v", Answer: "v", Field: "f2"]
     ToggleUphold "toggle-uphold" "Upholds this side, or no longer." [Decision: "space"]
-    Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space"]
+    Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space", Columns: "space" "enter"]
 
     Open "open" "Opens what is selected."
         [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter"]
@@ -184,9 +188,10 @@ actions! {
     Timeline "timeline" "Shows everything that happened to this task." [Docket: "t", Case: "t"]
     Approvals "approvals" "Shows the approval records." [Docket: "A", Case: "A", Timeline: "A"]
     Quarantine "quarantine" "Shows the messages that could not be admitted." [Docket: "Q"]
-    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/"]
+    Filter "filter" "Types a filter." [Docket: "/", Timeline: "/", Approvals: "/"]
     Sort "sort" "Sorts by the next column." [Docket: "s"]
     ReverseSort "reverse-sort" "Turns the order around." [Docket: "S"]
+    Columns "columns" "Chooses which columns are shown; remembered." [Docket: "c"]
     TogglePreview "toggle-preview" "Shows or hides the preview." [Docket: "p"]
     Refresh "refresh" "Asks for everything again." [Docket: "r" "f5", Case: "r" "f5", Decision: "r" "f5", Answer: "r" "f5"]
 
@@ -202,7 +207,7 @@ actions! {
     PreviousIntent "previous-intent" "Shows the previous intent in conflict." [Case: "I"]
     Details "details" "Shows everything known of this side and what it rests on." [Case: "e"]
     CopyDigest "copy-digest" "Copies the whole digest." [Case: "Y", Decision: "Y", Approvals: "Y", Record: "Y"]
-    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c"]
+    Acknowledge "acknowledge" "Takes note of a side that arrived while you read." [Case: "c", Answer: "c" "f6", Field: "f6"]
 
     FilterKinds "filter-kinds" "Chooses which kinds of event are shown." [Timeline: "f"]
     CycleTime "cycle-time" "Shows time as local, UTC or relative." [Timeline: "c"]

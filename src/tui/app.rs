@@ -174,7 +174,8 @@ impl App {
         self.say(text.into(), false);
     }
 
-    fn say(&mut self, text: String, stays: bool) {
+    /// The same, revealed; where it came by itself it stays for a while, whatever is typed.
+    pub fn say(&mut self, text: String, stays: bool) {
         let until = self.model.now.run.saturating_add(NOTICE);
         self.notice = Some(Notice { text, until, stays });
     }
@@ -348,6 +349,10 @@ impl App {
         let top = at + 1 == self.stack.len();
         match want {
             Want::Toast(text) => self.notify(text),
+            Want::Columns(chosen) => {
+                self.model.columns = chosen;
+                effects.push(Effect::KeepColumns(chosen));
+            }
             Want::Push(layer) if top => self.push(layer, effects),
             Want::GoTo(layer) if top => {
                 while self.is_deep() {

@@ -6,6 +6,7 @@ use crate::coordinator::ListRequest;
 use crate::domain::decision::Decision;
 use crate::domain::ids::TaskId;
 use crate::tui::draft::{Draft, Kind};
+use crate::tui::model::chosen::Chosen;
 
 /// One wish. Wishes are carried out in order.
 #[derive(Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub enum Effect {
         /// At once; else within a second.
         now: bool,
     },
+    /// Keep which columns the docket shows.
+    KeepColumns(Chosen),
     /// The draft of this is sent or thrown away.
     Forget(TaskId, Kind),
 }

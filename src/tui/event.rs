@@ -10,6 +10,7 @@ use crate::domain::diff::{Diff, Lines};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Record, Report};
 use crate::domain::refusal::Refusal;
+use crate::domain::text::reveal;
 use crate::tui::draft::Draft;
 use crate::tui::model::Link;
 
@@ -141,6 +142,18 @@ pub enum Reply {
     Refused(Box<Refusal>),
     /// It could not be done; a sentence fragment without anybody else's text unrevealed.
     Failed(String),
+}
+
+impl Reply {
+    /// Why this is not the answer that was asked for, revealed. Whether a write was refused or may have been done after
+    /// all is not told apart here.
+    pub fn problem(&self) -> String {
+        match self {
+            Reply::Refused(refusal) => reveal(&refusal.to_string()).to_string(),
+            Reply::Failed(why) => why.clone(),
+            _ => "the coordinator answered something else".to_owned(),
+        }
+    }
 }
 
 /// What is known of a draft.

@@ -84,7 +84,7 @@ pub struct Start {
     pub look: Look,
     /// Where a report goes when the program breaks.
     pub reports: PathBuf,
-    /// Where what is written and not sent is kept.
+    /// Where what is written and not sent is kept, and which columns were chosen.
     pub drafts: PathBuf,
 }
 
@@ -117,7 +117,12 @@ pub async fn run(
     model.command = start.command;
     model.zone = jiff::tz::TimeZone::system();
     let size = ratatui::backend::Backend::size(&screen)?;
-    let app = App::new(model, start.look, first, size.width, size.height);
+    let (columns, unread) = runtime::recall_columns(&start.drafts);
+    model.columns = columns;
+    let mut app = App::new(model, start.look, first, size.width, size.height);
+    if let Some(why) = unread {
+        app.say(why, true);
+    }
     let (mut runtime, answers) = Runtime::new(coordinator, start.drafts);
     runtime.follow();
     let terminal = Terminal::new(screen)?;

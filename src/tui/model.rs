@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::coordinator::{self, Status};
+use crate::coordinator::{self, Status, StoreError};
 use crate::domain::actor::{Principal, Role};
 use crate::domain::text::reveal;
+use chosen::Chosen;
+
+pub mod chosen;
+#[cfg(test)]
+mod tests;
 
 /// The time of the event being handled. Screens read no clock of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub struct Model {
     pub write_failure: Option<String>,
     /// Whether the window has the focus, as far as the terminal tells.
     pub focused: bool,
+    /// Which columns the docket shows.
+    pub columns: Chosen,
 }
 
 impl Model {
@@ -76,6 +83,7 @@ impl Model {
             read_only: None,
             write_failure: None,
             focused: true,
+            columns: Chosen::default(),
         }
     }
 
@@ -98,7 +106,16 @@ impl Model {
         let mismatch = status.mismatch.as_deref();
         self.read_only = mismatch
             .map(|why| reveal(&format!("{why}; `tribunal store accept-head` accepts it")).to_string());
-        self.write_failure = status.write_failure.as_deref().map(|why| reveal(why).to_string());
+        // A store whose file may not be written says so from the start: nothing failed, and nothing can.
+        let to_read = StoreError::ReadOnly(String::new()).to_string();
+        let viewed = status.write_failure.as_deref().and_then(|why| why.strip_prefix(&to_read));
+        if let Some(why) = viewed.filter(|_| self.read_only.is_none()) {
+            let said =
+                format!("open for viewing, nothing can be written ({why}); start it as a user who may");
+            self.read_only = Some(reveal(&said).to_string());
+        }
+        let failed = status.write_failure.as_deref().filter(|_| viewed.is_none());
+        self.write_failure = failed.map(|why| reveal(why).to_string());
         had != self.warning().is_some()
     }
 

@@ -1,11 +1,14 @@
 //! Runs what the screens asked for, away from the loop, and brings the answers back as events.
 
 mod asking;
+mod columns;
 mod drafts;
+mod files;
 #[cfg(test)]
 mod tests;
 
 pub(super) use asking::answer;
+pub(super) use columns::recall as recall_columns;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,6 +20,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use crate::coordinator::Coordinator;
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
+use columns::Columns;
 use drafts::Drafts;
 
 /// Answers that may wait to be taken; who answers faster than the loop takes waits.
@@ -27,6 +31,7 @@ pub struct Runtime {
     coordinator: Arc<dyn Coordinator>,
     jobs: Jobs,
     drafts: Drafts,
+    columns: Columns,
     feed: Option<JoinHandle<()>>,
 }
 
@@ -64,13 +69,14 @@ impl Drop for Jobs {
 }
 
 impl Runtime {
-    /// A runtime with nothing to do that keeps drafts in this directory, and where its answers come out. Must be made
+    /// A runtime with nothing to do that keeps drafts and the choice of columns in this directory, and where its answers come out. Must be made
     /// inside tokio.
     pub fn new(coordinator: Arc<dyn Coordinator>, drafts: PathBuf) -> (Runtime, Receiver<Event>) {
         let (events, answers) = mpsc::channel(QUEUE);
+        let columns = Columns::new(&drafts, events.clone());
         let drafts = Drafts::new(drafts, coordinator.clone(), events.clone());
         let jobs = Jobs { events, running: HashMap::new() };
-        (Runtime { coordinator, jobs, drafts, feed: None }, answers)
+        (Runtime { coordinator, jobs, drafts, columns, feed: None }, answers)
     }
 
     /// Follows the coordinator's changes from now on, until this is dropped.
@@ -102,6 +108,10 @@ impl Runtime {
             }
             Effect::Forget(task, kind) => {
                 self.drafts.put((task, kind), None, true);
+                None
+            }
+            Effect::KeepColumns(chosen) => {
+                self.columns.put(chosen);
                 None
             }
             Effect::Quit | Effect::Copy(_) | Effect::Redraw => Some(effect),

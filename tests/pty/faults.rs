@@ -45,7 +45,7 @@ fn records(dir: &Path) -> Vec<Value> {
 }
 
 /// A store in which one task, `T-1`, waits to be judged.
-fn one_conflict() -> tempfile::TempDir {
+pub fn one_conflict() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let said = ingest(dir.path(), &conflict("T-1", json!({"n": 1}), json!({"n": 2})));
     assert_eq!(said[2]["outcome"], "conflict");
@@ -400,7 +400,7 @@ impl Play {
     }
 
     /// Starts the program again in the same directories, once it has ended.
-    fn again(self) -> Play {
+    pub fn again(self) -> Play {
         Play::program_in(self.dir, &[])
     }
 }

@@ -26,9 +26,9 @@ pub(in crate::tui) async fn answer(coordinator: Arc<dyn Coordinator>, ask: Ask) 
         Ok(reply) => reply,
         Err(Error::Refused(refusal)) => Reply::Refused(Box::new(refusal)),
         // Where it is certain that nothing was stored, a person must not be told that it may have been.
-        Err(Error::Store(error @ (StoreError::Full | StoreError::Busy | StoreError::Closed))) => {
-            Reply::Refused(Box::new(Refusal::Unavailable { why: error.to_string() }))
-        }
+        Err(Error::Store(
+            error @ (StoreError::Full | StoreError::Busy | StoreError::Closed | StoreError::ReadOnly(_)),
+        )) => Reply::Refused(Box::new(Refusal::Unavailable { why: error.to_string() })),
         Err(Error::Store(error)) => Reply::Failed(reveal(&error.to_string()).to_string()),
     }
 }

@@ -5,16 +5,15 @@
 //! nothing can be written. A file that cannot be read is never written over: the next free name is taken.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
+use super::files::{read, replace};
 use crate::coordinator::Coordinator;
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
@@ -79,7 +78,7 @@ impl Shelf {
                 0 => self.dir.join(format!("{name}.json")),
                 number => self.dir.join(format!("{name}-{number}.json")),
             };
-            match read(&path) {
+            match read(&path, LIMIT) {
                 Ok(None) => free = free.or(Some(path)),
                 Ok(Some(bytes)) => match Draft::from_bytes(&bytes, store, task, *kind) {
                     Ok(draft) => return Ok((path, Found { draft: Some(Box::new(draft)), problem })),
@@ -153,41 +152,6 @@ impl Shelf {
             Some(reveal(&format!("{}: {why}", task.as_str())).to_string())
         })
     }
-}
-
-/// The bytes of a file, one more than allowed at most; `None` where there is none.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // Reading a pipe would wait for ever.
-        Ok(what) if !what.is_file() => return Err(io::Error::other("it is no file")),
-        Err(error) => return Err(error),
-        Ok(_) => {}
-    }
-    let mut bytes = Vec::new();
-    let most = u64::try_from(LIMIT + 1).unwrap_or(u64::MAX);
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
-
-/// Writes a file whole or not at all, for its owner alone.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(dir) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    }
-    let beside = path.with_extension(format!("tmp-{}", std::process::id()));
-    let written = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    })();
-    if written.is_err() {
-        // What is half written helps nobody.
-        let _ = fs::remove_file(&beside);
-    }
-    written
 }
 
 /// See the module.

@@ -1,5 +1,6 @@
 //! The ledger: approval records, newest first, each opened whole; verified here.
 
+mod filtered;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::decision::correct::correct;
+use super::filter::{Filter, TYPING};
 use super::numbered::{Read, Span};
 use super::pages::{Pages, Wanted, put};
 use super::viewer::Viewer;
@@ -21,7 +23,7 @@ use crate::domain::ledger::Report;
 use crate::domain::text::{clip, reveal};
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
-use crate::tui::event::{Change, Event, Reply};
+use crate::tui::event::{Change, Event, Key, Reply};
 use crate::tui::model::Model;
 use crate::tui::theme::Role;
 use crate::tui::widgets::held::Keyed;
@@ -29,6 +31,7 @@ use crate::tui::widgets::list::Rows as _;
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::Column;
+use filtered::{Judged, WITHOUT};
 pub(super) use record::Opened;
 
 /// The most records of one task that are read; a task has about one a decision.
@@ -99,6 +102,10 @@ impl Keyed for Item {
 pub struct Approvals {
     task: Option<TaskId>,
     pages: Pages<Item>,
+    filter: Filter,
+    /// Whose records are `mine`.
+    me: String,
+    height: u16,
     asked: Option<(u64, Span)>,
     /// The number of the last record, once known.
     head: Option<u64>,
@@ -116,6 +123,9 @@ impl Approvals {
         Approvals {
             task,
             pages: Pages::new(true),
+            filter: Filter::without(WITHOUT),
+            me: String::new(),
+            height: 0,
             asked: None,
             head: None,
             verifying: None,
@@ -147,12 +157,17 @@ impl Approvals {
 
     fn take(&mut self, request: u64, found: &[Approval], ctx: &mut Ctx<'_>) {
         let Some((_, span)) = self.asked.take_if(|(asked, _)| *asked == request) else { return };
-        let rows: Vec<Item> = found.iter().map(Item::of).collect();
+        let (query, now) = (self.filter.query(), ctx.model.now.wall.as_millisecond());
+        let fits = |approval: &&Approval| query.matches(&Judged(&approval.record, &self.me), now);
+        let fitting: Vec<u64> = found.iter().filter(fits).map(|approval| approval.record.sequence).collect();
+        let fits = |item: &Item| fitting.binary_search(&item.sequence).is_ok();
+        let mut rows: Vec<Item> = found.iter().map(Item::of).collect();
         if self.task.is_some() {
+            rows.retain(fits);
             self.pages.take(request, rows, false);
             return;
         }
-        match span.read(rows, true) {
+        match span.read_those(rows, true, fits) {
             Read::Rows(rows, more) => drop(self.pages.take(request, rows, more)),
             Read::Further(span) => {
                 let next = self.put(span, ctx);
@@ -189,9 +204,10 @@ impl Approvals {
     fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
         match reply {
             Reply::Status(status) => {
+                self.me.clone_from(&status.principal.subject);
                 let known = self.head.replace(status.head.sequence);
                 if known.is_some_and(|known| known != status.head.sequence) {
-                    self.pages.stale();
+                    self.pages.grew();
                 }
             }
             Reply::Approvals(found) => self.take(request, found, ctx),
@@ -204,9 +220,7 @@ impl Approvals {
                     correct(shown, &old, ctx);
                 }
             }
-            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
-            Reply::Failed(why) => self.failed(request, why, ctx),
-            _ => {}
+            other => self.failed(request, &other.problem(), ctx),
         }
         if self.head.is_some() && !self.pages.is_new() {
             self.since = None;
@@ -237,11 +251,34 @@ const COLUMNS: &[Column] = &[
 
 impl Layer for Approvals {
     fn scopes(&self) -> &'static [Scope] {
-        &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+        if self.filter.is_typing() {
+            &[Scope::Line, Scope::Field, Scope::Always]
+        } else {
+            &[Scope::Approvals, Scope::List, Scope::Global, Scope::Always]
+        }
+    }
+
+    fn wants_text(&self) -> bool {
+        self.filter.is_typing()
+    }
+
+    fn text(&mut self, key: Key, ctx: &mut Ctx<'_>) {
+        if self.filter.key(key) {
+            self.restart(ctx);
+        }
     }
 
     fn on(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
+        if self.filter.is_typing() {
+            return self.type_filter(action, ctx);
+        }
         match (action, self.pages.selected()) {
+            (Action::Filter, _) => {
+                self.filter.open();
+                self.relayout();
+            }
+            // Leaving goes back first: to the whole ledger.
+            (Action::Back, _) if self.filter.clear() => self.restart(ctx),
             (Action::Open, Some(item)) => ctx.push(Opened::new(item.sequence)),
             (Action::Supersede, Some(item)) => {
                 let ask = Ask::Show(item.task.clone());
@@ -277,7 +314,8 @@ impl Layer for Approvals {
     fn event(&mut self, event: &Event, ctx: &mut Ctx<'_>) {
         match event {
             Event::Resize { height, .. } => {
-                self.pages.resize(height.saturating_sub(3));
+                self.height = *height;
+                self.relayout();
                 if std::mem::take(&mut self.opens) {
                     self.since = Some(ctx.model.now.run);
                     self.pages.restart(ctx);
@@ -286,6 +324,7 @@ impl Layer for Approvals {
                 self.pump(ctx);
             }
             Event::Reply { request, reply } => self.reply(*request, reply, ctx),
+            Event::Paste(text) if self.filter.paste(text) => self.restart(ctx),
             Event::Feed(Change::News(tasks)) if tasks.iter().any(Option::is_some) => {
                 if self.task.as_ref().is_some_and(|own| tasks.iter().flatten().any(|task| task == own)) {
                     self.pages.stale();
@@ -312,14 +351,22 @@ impl Layer for Approvals {
         };
         status::say(frame, line(1), theme, &verdict, role);
         let table = self.pages.table(COLUMNS, area.width.saturating_sub(1), |item| item.cells(view));
-        table.head(frame, line(2), theme);
-        let rows = Rect { y: area.y.saturating_add(3), height: area.height.saturating_sub(3), ..area };
+        let high = self.filter.height();
+        if high > 0 {
+            let place = Rect { height: high, ..line(2) }.intersection(area);
+            self.filter.draw(frame, place, view, &self.found());
+        }
+        table.head(frame, line(2 + high), theme);
+        let top = 3 + high;
+        let rows = Rect { y: area.y.saturating_add(top), height: area.height.saturating_sub(top), ..area };
         let waiting = self.since.map(|since| Waiting { since }.mark(run)).unwrap_or_default();
         match self.pages.failed() {
             Some(why) => return status::say(frame, rows, theme, why, Role::Danger),
             None if !waiting.is_empty() => return status::say(frame, rows, theme, &waiting, Role::Muted),
             None if self.pages.is_read() && self.pages.held().is_empty() => {
-                return status::say(frame, rows, theme, "nothing was decided yet", Role::Muted);
+                let filtered = !self.filter.is_empty();
+                let none = if filtered { "no record fits the filter" } else { "nothing was decided yet" };
+                return status::say(frame, rows, theme, none, Role::Muted);
             }
             None => {}
         }
@@ -332,8 +379,12 @@ impl Layer for Approvals {
     }
 
     fn offers(&self) -> &'static [(Action, &'static str)] {
+        if self.filter.is_typing() {
+            return TYPING;
+        }
         &[
             (Action::Open, "open"),
+            (Action::Filter, "filter"),
             (Action::Verify, "verify"),
             (Action::Supersede, "correct"),
             (Action::Export, "export"),

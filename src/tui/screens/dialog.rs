@@ -107,8 +107,8 @@ pub(super) fn unfit(reading: &Reading, model: &Model) -> Option<String> {
     if reading.shown().is_none() {
         return Some("the task is not read yet".to_owned());
     }
-    if !model.fresh() {
-        return Some("what is on the screen may be old: there is no connection".to_owned());
+    if let Some(why) = model.closed() {
+        return Some(why.to_owned());
     }
     reading.is_asking().then(|| "the task changed and is being read again".to_owned())
 }

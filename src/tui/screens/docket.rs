@@ -1,8 +1,8 @@
 //! The docket: everything that waits for a person, in tabs, filtered and ordered, with a preview.
 
 mod act;
+mod columns;
 mod elsewhere;
-mod filter;
 mod offers;
 mod preview;
 mod rows;
@@ -18,6 +18,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::approvals::Approvals;
+use super::filter::Filter;
 use super::pages::{PAGE, Pages, Wanted, put};
 use super::quarantine::{Entries, Quarantine};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
@@ -30,8 +31,8 @@ use crate::tui::model::{Link, Model};
 use crate::tui::widgets::held::Keyed as _;
 use crate::tui::widgets::list::{Move, Rows as _};
 use crate::tui::widgets::status::Waiting;
+pub(super) use columns::Choosing;
 use elsewhere::Elsewhere;
-use filter::Filter;
 use preview::Preview;
 use rows::Item;
 use tab::Tab;
@@ -246,6 +247,8 @@ impl Layer for Docket {
                 self.relayout();
                 self.pump(ctx);
             }
+            Action::Columns if self.in_quarantine() => ctx.toast("the quarantine has its own columns"),
+            Action::Columns => ctx.push(Choosing::default()),
             Action::Refresh => self.refresh(ctx),
             Action::Open => self.open(ctx),
             Action::Decide | Action::Answer | Action::Timeline => self.open_for_task(action, ctx),

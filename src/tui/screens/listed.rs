@@ -11,7 +11,7 @@ use super::answer::Answer;
 use super::approvals::{Approvals, Opened as Record};
 use super::case::Case;
 use super::decision::Decision;
-use super::docket::Docket;
+use super::docket::{Choosing, Docket};
 use super::quarantine::{Opened as Entry, Quarantine, Readmit};
 use super::stage::Stage;
 use super::timeline::Timeline;
@@ -83,6 +83,10 @@ fn approved() -> Stage {
     Stage::waiting(serde_json::json!({"prompt": "May I?", "need": "human_approval"}))
 }
 
+fn asked() -> Stage {
+    Stage::waiting(serde_json::json!({"prompt": "Which region?"}))
+}
+
 #[test]
 fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     let done = Done::default();
@@ -90,6 +94,8 @@ fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
     let field = &[Scope::Field, Scope::Line];
     run(&done, Stage::conflicted, Docket::new, "", &[Scope::Docket, Scope::List]);
     run(&done, Stage::conflicted, Docket::new, "/", field);
+    run(&done, Stage::conflicted, Choosing::default, "", &[Scope::Columns]);
+    run(&done, asked, || Answer::new(id()), "", field);
     run(&done, Stage::conflicted, || Case::new(id()), "", &[Scope::Case]);
     run(&done, Stage::conflicted, || Decision::new(id()), "", &[Scope::Decision]);
     run(&done, Stage::conflicted, || Decision::new(id()), "<tab><tab>", field);

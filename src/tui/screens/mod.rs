@@ -10,6 +10,7 @@ pub mod decision;
 mod dialog;
 pub mod docket;
 mod drafting;
+mod filter;
 pub mod help;
 #[cfg(test)]
 mod listed;
@@ -33,6 +34,7 @@ use crate::tui::action::{Action, Scope};
 use crate::tui::effect::Effect;
 use crate::tui::event::{Event, Key};
 use crate::tui::model::Model;
+use crate::tui::model::chosen::Chosen;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::Move;
 
@@ -113,6 +115,8 @@ pub enum Want {
     Close,
     /// This layer closed, and then the action carried out by what is below.
     CloseAndRun(Action),
+    /// The docket with these columns, from now on and remembered.
+    Columns(Chosen),
     /// A short notice shown, revealed.
     Toast(String),
 }
@@ -160,6 +164,11 @@ impl Ctx<'_> {
     /// Closes this layer and has the one below carry out `action`.
     pub fn close_and_run(&mut self, action: Action) {
         self.wants.push(Want::CloseAndRun(action));
+    }
+
+    /// Has the docket show these columns, from now on and remembered.
+    pub fn choose_columns(&mut self, chosen: Chosen) {
+        self.wants.push(Want::Columns(chosen));
     }
 
     /// Shows a short notice. Text that is not ours must be revealed already.

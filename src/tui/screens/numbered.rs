@@ -55,13 +55,27 @@ impl Span {
     }
 
     /// Takes the rows that came. `reversed`: whether the list is shown from the highest number on.
-    pub(super) fn read<T: Keyed<Cursor = u64>>(self, mut rows: Vec<T>, reversed: bool) -> Read<T> {
+    pub(super) fn read<T: Keyed<Cursor = u64>>(self, rows: Vec<T>, reversed: bool) -> Read<T> {
+        self.read_those(rows, reversed, |_| true)
+    }
+
+    /// The same of a list that holds only some of the rows: where none of these is among it, it is read further.
+    pub(super) fn read_those<T: Keyed<Cursor = u64>>(
+        self,
+        mut rows: Vec<T>,
+        reversed: bool,
+        fits: impl Fn(&T) -> bool,
+    ) -> Read<T> {
         let full = rows.len() >= self.limit;
-        rows.retain(|row| row.cursor() <= self.to);
+        let last = rows.last().map_or(u64::MAX, Keyed::cursor);
+        rows.retain(|row| row.cursor() <= self.to && fits(row));
         let down = self.to != u64::MAX;
         let more = if down { self.after > 0 } else { full };
         if down && rows.is_empty() && more {
             return Read::Further(Span::down_from(self.after, 1000));
+        }
+        if rows.is_empty() && more {
+            return Read::Further(Span::up_from(last, 1000));
         }
         if reversed {
             rows.reverse();
@@ -108,5 +122,22 @@ mod tests {
             Read::Further(Span { after: 3799, to: 4799, limit: 1000 })
         );
         assert_eq!(span.read(vec![N(4990), N(5000)], false), Read::Rows(vec![N(4990)], true));
+    }
+
+    #[test]
+    fn of_a_list_of_some_rows_it_is_read_further_until_one_fits_or_the_end_is_there() {
+        let fits = |row: &N| row.0 == 3;
+        let down = Span { after: 300, to: 500, limit: 200 };
+        assert_eq!(
+            down.read_those((301..=500).map(N).collect(), true, fits),
+            Read::Further(Span { after: 0, to: 300, limit: 1000 })
+        );
+        let up = Span { after: 0, to: u64::MAX, limit: 2 };
+        assert_eq!(
+            up.read_those(vec![N(1), N(2)], true, fits),
+            Read::Further(Span { after: 2, to: u64::MAX, limit: 1000 })
+        );
+        assert_eq!(up.read_those(vec![N(1), N(3)], true, fits), Read::Rows(vec![N(3)], true));
+        assert_eq!(up.read_those(vec![N(1)], true, fits), Read::Rows(vec![], false));
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Pages<T: Keyed> {
     chase: bool,
     backwards: bool,
     again: bool,
+    /// Whether what is before the first row came after it was read.
+    grew: bool,
     /// Rows the selection is still to move when they are there.
     owed: isize,
     /// What to select when the first page is there.
@@ -73,6 +75,7 @@ impl<T: Keyed> Pages<T> {
             chase: false,
             backwards,
             again: false,
+            grew: false,
             owed: 0,
             keep: None,
             failed: None,
@@ -119,7 +122,7 @@ impl<T: Keyed> Pages<T> {
         self.keep = self.keep.take().or_else(|| self.list.selected().cloned());
         self.drop_open(ctx);
         self.jump = Some(Move::First);
-        (self.owed, self.chase, self.again, self.failed) = (0, false, false, None);
+        (self.owed, self.chase, self.again, self.grew, self.failed) = (0, false, false, false, None);
     }
 
     fn drop_open(&mut self, ctx: &mut Ctx<'_>) {
@@ -131,6 +134,16 @@ impl<T: Keyed> Pages<T> {
     /// Something changed: what is in view is to be read again.
     pub(super) fn stale(&mut self) {
         self.again = true;
+    }
+
+    /// There are more rows before the first; those that are held are as they were.
+    pub(super) fn grew(&mut self) {
+        if self.held.count() == 0 {
+            self.again = true;
+        } else if self.held.at_start() {
+            self.held.reopen();
+            self.grew = true;
+        }
     }
 
     /// Moves the selection; what is not there yet is made up for when it comes.
@@ -246,7 +259,12 @@ impl<T: Keyed> Pages<T> {
             }
             Open::Before => {
                 self.held.prepend(rows, more);
-                self.list.renumber(&self.held);
+                // What arrived above is counted, where all of it is here.
+                if mem::take(&mut self.grew) && !more {
+                    self.list.settle(&self.held);
+                } else {
+                    self.list.renumber(&self.held);
+                }
             }
             Open::After => {
                 self.held.append(rows, more);

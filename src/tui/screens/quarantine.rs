@@ -15,7 +15,6 @@ use super::numbered::{Read, Span};
 use super::pages::{Pages, put};
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::coordinator::{Entry, EntryState};
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Change, Event, Reply};
@@ -228,11 +227,7 @@ impl Layer for Quarantine {
             }
             Event::Reply { request, reply } => match reply {
                 Reply::Quarantine(found) => self.entries.take(*request, found, ctx),
-                Reply::Refused(refusal) => {
-                    self.entries.fail(*request, &reveal(&refusal.to_string()).to_string())
-                }
-                Reply::Failed(why) => self.entries.fail(*request, why),
-                _ => {}
+                other => self.entries.fail(*request, &other.problem()),
             },
             Event::Feed(Change::News(tasks)) if tasks.contains(&None) => self.entries.stale(),
             _ => {}

@@ -3,7 +3,6 @@
 use super::Ctx;
 use crate::coordinator::Shown;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Change, Event, Reply};
 use crate::tui::widgets::status::Waiting;
@@ -93,15 +92,10 @@ impl Reading {
                 self.problem = None;
                 true
             }
-            Reply::Refused(refusal) => {
-                self.problem = Some(reveal(&refusal.to_string()).to_string());
+            other => {
+                self.problem = Some(other.problem());
                 false
             }
-            Reply::Failed(why) => {
-                self.problem = Some(why.clone());
-                false
-            }
-            _ => false,
         };
         if std::mem::take(&mut self.again) {
             self.ask(ctx);

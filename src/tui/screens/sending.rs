@@ -226,11 +226,7 @@ impl Sending {
                 }
                 self.refusal = Some(refusal.clone());
             }
-            Reply::Failed(why) => self.phase = Phase::Lost { decision, why: why.clone() },
-            _ => {
-                let why = "the coordinator answered something else".to_owned();
-                self.phase = Phase::Lost { decision, why };
-            }
+            other => self.phase = Phase::Lost { decision, why: other.problem() },
         }
     }
 

@@ -13,13 +13,12 @@ use ratatui::layout::Rect;
 
 use super::answer::Answer;
 use super::approvals::Approvals;
-use super::decision::Decision;
+use super::decision::correct::decide;
 use super::reading::Reading;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
 use crate::domain::event::What;
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::{Event, Key, Reply};
@@ -120,9 +119,7 @@ impl Timeline {
                     self.list.go(&self.window, Move::Last);
                 }
             }
-            Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => self.problem = Some(why.clone()),
-            _ => {}
+            other => self.problem = Some(other.problem()),
         }
         self.read_on(ctx);
     }
@@ -218,7 +215,10 @@ impl Layer for Timeline {
                 self.read_on(ctx);
             }
             Action::Approvals => ctx.push(Approvals::new(Some(self.reading.id().clone()))),
-            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
+            Action::Decide => {
+                let state = self.reading.shown().map(|shown| shown.task.state);
+                decide(self.reading.id().clone(), state, ctx);
+            }
             Action::Answer => ctx.push(Answer::new(self.reading.id().clone())),
             Action::Copy => {
                 if let Some((noted, _)) = self.window.row_at(self.list.row()) {

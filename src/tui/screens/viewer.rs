@@ -9,7 +9,6 @@ use ratatui::widgets::{Block, Clear, Widget as _};
 
 use super::{Ctx, Layer, Outcome, View, movement};
 use crate::domain::ids::TaskId;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::{Event, Reply, Text};
@@ -102,9 +101,7 @@ impl Viewer {
                 }
                 *text = Some(read.clone());
             }
-            (Reply::Refused(refusal), _) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
-            (Reply::Failed(why), _) => self.problem = Some(why.clone()),
-            _ => {}
+            (other, _) => self.problem = Some(other.problem()),
         }
     }
 

@@ -75,6 +75,11 @@ impl<T: Keyed> Held<T> {
         self.end
     }
 
+    /// Takes note that there is something before the first row.
+    pub fn reopen(&mut self) {
+        self.start = false;
+    }
+
     /// Holds the first page and nothing else.
     pub fn from_start(&mut self, rows: Vec<T>, more: bool) {
         *self = Held { rows: rows.into(), base: 0, start: true, end: !more };

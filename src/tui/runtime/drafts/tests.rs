@@ -1,6 +1,7 @@
 //! What is kept is found again, nothing that cannot be read is written over, and nothing is lost without a word.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use serde_json::json;
 

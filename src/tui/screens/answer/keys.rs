@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::super::decision::Decision;
+use super::super::decision::correct::decide;
 use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
@@ -116,7 +116,10 @@ impl Layer for Answer {
                 self.keep(false, ctx);
             }
             Action::Refresh => self.reading.ask(ctx),
-            Action::Decide => ctx.push(Decision::new(self.reading.id().clone())),
+            Action::Decide => {
+                let state = self.reading.shown().map(|shown| shown.task.state);
+                decide(self.reading.id().clone(), state, ctx);
+            }
             // Enter sends nothing.
             Action::Accept => {}
             _ => return Outcome::Ignored,

@@ -199,6 +199,24 @@ fn another_question_stops_it_and_what_is_written_stays() {
     let screen = script.screen();
     assert!(screen.contains("the question changed while you wrote") && screen.contains("Europe"), "{screen}");
     assert!(screen.contains("Which region?") && screen.contains("Which country?"), "{screen}");
+    // The footer's key does it from within the text, and types nothing.
+    stage.press(&mut script, "<backtab><backtab>");
+    assert!(script.screen().contains("f6 acknowledge"), "{}", script.screen());
+    stage.press(&mut script, "<f6>");
+    let screen = script.screen();
+    assert!(!screen.contains("the question changed") && !screen.contains("Which region?"), "{screen}");
+    stage.press(&mut script, ", France<tab><tab>answer<ctrl-s>");
+    let sent = stage.decisions();
+    assert_eq!(sent.len(), 1, "{}", script.screen());
+    assert_eq!(
+        sent[0].input.as_ref().map(|input| input.parts.clone()),
+        Some(vec![Piece::Text("Europe, France".into())])
+    );
+    assert_eq!(
+        sent[0].interruption,
+        stage.world.records[0].interruption.as_ref().map(|asked| asked.id.clone())
+    );
+    assert_eq!(stage.world.records[0].interruption.as_ref().unwrap().prompt, "Which country?");
 }
 
 #[test]

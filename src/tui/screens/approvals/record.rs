@@ -10,7 +10,6 @@ use crate::coordinator::{Approval, Shown};
 use crate::domain::decision::Resume;
 use crate::domain::event::Verification;
 use crate::domain::ledger::{Decider, Record, SetSeen, Side};
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Event, Reply};
@@ -256,9 +255,7 @@ impl Layer for Opened {
             Event::Reply { reply, .. } => match reply {
                 Reply::Approvals(found) => self.take(found, ctx),
                 Reply::Show(shown) => self.shown(shown, ctx),
-                Reply::Refused(refusal) => self.fail(reveal(&refusal.to_string()).to_string(), ctx),
-                Reply::Failed(why) => self.fail(why.clone(), ctx),
-                _ => {}
+                other => self.fail(other.problem(), ctx),
             },
             _ => {}
         }

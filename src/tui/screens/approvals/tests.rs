@@ -1,5 +1,7 @@
 //! Key scripts on the ledger, with records made up here.
 
+mod filtered;
+
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -152,4 +154,26 @@ fn what_is_to_be_pasted_in_a_shell_names_this_store() {
     script.keys("y");
     let commands = "tribunal --store '/a b/it.db' export > ledger.jsonl\ntribunal --store '/a b/it.db' verify ledger.jsonl";
     assert_eq!(script.effects(), [Effect::Copy(commands.into())]);
+}
+
+#[test]
+fn what_is_no_answer_is_told_and_nothing_is_read_for_ever() {
+    let mut script = Script::new(Approvals::new(None), 80, 24);
+    serve(&mut script, |ask| {
+        Some(match ask {
+            Ask::Status => Reply::Status(Box::new(status(3))),
+            _ => Reply::Drop,
+        })
+    });
+    assert!(script.screen().contains("the coordinator answered something else"), "{}", script.screen());
+    for layer in [true, false] {
+        let mut script = if layer {
+            Script::new(super::super::case::Case::new("T".into()), 80, 24)
+        } else {
+            Script::new(Opened::new(1), 80, 24)
+        };
+        serve(&mut script, |_| Some(Reply::Drop));
+        assert!(script.screen().contains("the coordinator answered something else"), "{}", script.screen());
+        assert!(!script.screen().contains("reading"), "{}", script.screen());
+    }
 }

@@ -105,9 +105,7 @@ impl Checks {
         self.asked = None;
         let check = match reply {
             Reply::Payload(view) => Check::of(view),
-            Reply::Refused(refusal) => Check::Failed(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => Check::Failed(why.clone()),
-            _ => Check::Failed("the coordinator answered something else".to_owned()),
+            other => Check::Failed(other.problem()),
         };
         self.known.insert(arrival, check);
         Some(arrival)

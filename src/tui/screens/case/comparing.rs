@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::super::Ctx;
 use crate::coordinator::PayloadView;
 use crate::domain::diff::Diff;
-use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Content, Effect};
 use crate::tui::event::Reply;
 use crate::tui::widgets::status::Waiting;
@@ -92,9 +91,7 @@ impl Comparing {
         }
         match reply {
             Reply::Payload(view) => self.contents.push((arrival, view.clone())),
-            Reply::Refused(refusal) => self.fail(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => self.fail(why.clone()),
-            _ => {}
+            other => self.fail(other.problem()),
         }
     }
 
@@ -110,9 +107,7 @@ impl Comparing {
         self.waiting = None;
         match reply {
             Reply::Compare(found) => self.found = Some((pair, found.clone())),
-            Reply::Refused(refusal) => self.fail(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => self.fail(why.clone()),
-            _ => {}
+            other => self.fail(other.problem()),
         }
         Some(pair)
     }

@@ -6,7 +6,6 @@ use crate::domain::envelope::Class;
 use crate::domain::event::Decided;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
-use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::Reply;
 
@@ -96,10 +95,7 @@ impl Judged {
                 self.record = own.map(|approval| approval.record.clone());
             }
             Reply::Submissions(found) if page => self.read(found, shown.and_then(decision)),
-            Reply::Refused(refusal) if record || page => {
-                self.problem = Some(reveal(&refusal.to_string()).to_string());
-            }
-            Reply::Failed(why) if record || page => self.problem = Some(why.clone()),
+            other if record || page => self.problem = Some(other.problem()),
             _ => {}
         }
         record || page

@@ -287,10 +287,17 @@ impl Case {
 
     /// The rows in view of one side's text.
     fn whole(&self, side: Side, width: usize, wait: &str, theme: &Theme) -> Vec<Line<'static>> {
-        let Some(text) = self.sides.text(side) else {
-            let text =
-                if wait.is_empty() { " reading".into() } else { format!(" reading {wait}  back cancels it") };
-            return vec![Line::styled(text, theme.style(Role::Muted))];
+        let text = match self.sides.text(side) {
+            Some(Ok(text)) => text,
+            Some(Err(why)) => return ink::paragraph(why, theme.style(Role::Danger), width, 9, theme),
+            None => {
+                let text = if wait.is_empty() {
+                    " reading".into()
+                } else {
+                    format!(" reading {wait}  back cancels it")
+                };
+                return vec![Line::styled(text, theme.style(Role::Muted))];
+            }
         };
         let diff = self.sides.diff();
         let (lines, diff) = match self.sides.look {

@@ -39,6 +39,9 @@ pub(super) enum Focus {
     One(Side),
 }
 
+/// The text of a side, or why it could not be read.
+type ReadText = Result<Arc<Text>, String>;
+
 /// See the module.
 pub(super) struct Sides {
     /// The two columns by their arrivals; left and right as chosen.
@@ -48,7 +51,8 @@ pub(super) struct Sides {
     pub(super) rows: Rows,
     pub(super) pagers: [Pager; 2],
     comparing: Comparing,
-    pub(super) texts: [Option<(u64, Arc<Text>)>; 2],
+    /// What was read of either side, or why it could not be, revealed; by arrival.
+    texts: [Option<(u64, ReadText)>; 2],
     asked_texts: [Option<(u64, u64)>; 2],
     /// Since when texts are waited for.
     reading: Option<Waiting>,
@@ -120,6 +124,9 @@ impl Sides {
     /// Forgets what failed or was stopped, so that it is done again.
     pub(super) fn retry(&mut self) {
         self.comparing.retry();
+        for text in &mut self.texts {
+            text.take_if(|(_, read)| read.is_err());
+        }
     }
 
     /// What is being waited for.
@@ -143,11 +150,12 @@ impl Sides {
         true
     }
 
-    /// The text of one side, where it was read.
-    pub(super) fn text(&self, side: Side) -> Option<&Text> {
+    /// The text of one side, or why it could not be read, once that is known.
+    pub(super) fn text(&self, side: Side) -> Option<Result<&Arc<Text>, &str>> {
         let (a, b) = self.pair?;
         let (own, arrival) = if side == Side::A { (self.texts.first(), a) } else { (self.texts.last(), b) };
-        own?.as_ref().filter(|(of, _)| *of == arrival).map(|(_, text)| text.as_ref())
+        let (_, read) = own?.as_ref().filter(|(of, _)| *of == arrival)?;
+        Some(read.as_ref().map_err(String::as_str))
     }
 
     /// Whether the next view is the first one again.
@@ -205,19 +213,24 @@ impl Sides {
         if self.asked_texts.iter().all(Option::is_none) {
             self.reading = None;
         }
-        if let (Some(arrival), Reply::Text(text)) = (arrival, reply) {
-            checks.note(arrival, &text.view);
-            // It can be read to its end from now on.
-            if text.raw.is_ok() {
-                checks.saw(arrival);
+        let read = match reply {
+            Reply::Text(text) => Ok(text.clone()),
+            other => Err(other.problem()),
+        };
+        let (Some(arrival), Some(place)) = (arrival, self.texts.get_mut(at)) else { return true };
+        match &read {
+            Ok(text) => {
+                checks.note(arrival, &text.view);
+                // It can be read to its end from now on.
+                if text.raw.is_ok() {
+                    checks.saw(arrival);
+                }
             }
-            if let Some(place) = self.texts.get_mut(at) {
-                *place = Some((arrival, text.clone()));
-            }
-            self.show_selected();
-        } else if let Reply::Failed(why) = reply {
-            self.comparing.fail(why.clone());
+            Err(why) => self.comparing.fail(why.clone()),
         }
+        // What failed is kept too: it is asked for again only when somebody says so.
+        *place = Some((arrival, read));
+        self.show_selected();
         true
     }
 
@@ -276,7 +289,7 @@ impl Sides {
     fn page(&mut self, act: impl Fn(&mut Pager, &dyn Source)) {
         let side = self.reading();
         let at = usize::from(side == Side::B);
-        let Some((_, text)) = self.texts.get(at).and_then(Clone::clone) else { return };
+        let Some((_, Ok(text))) = self.texts.get(at).and_then(Clone::clone) else { return };
         let diff = self.diff();
         let (lines, diff) = if self.look == Look::Whole { (&text.pretty, diff) } else { (&text.raw, None) };
         if let (Ok(lines), Some(pager)) = (lines, self.pagers.get_mut(at)) {
@@ -290,7 +303,8 @@ impl Sides {
         let row = self.rows.selected(&diff).copied();
         let Some(row) = row.filter(|row| row.kind != Kind::Equal) else { return };
         for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
-            let Some(lines) = self.text(side).and_then(|text| text.pretty.as_ref().ok()) else { continue };
+            let text = self.text(side).and_then(Result::ok);
+            let Some(lines) = text.and_then(|text| text.pretty.as_ref().ok()) else { continue };
             // Where this side has nothing there, what stands before it says where that is.
             let own = row.span(side).map(|span| lines.line_at(span.start));
             let near = || self.rows.before(&diff, side).map(|byte| lines.line_at(byte));

@@ -14,7 +14,6 @@ use super::panes::{Parts, stack};
 use crate::coordinator::{Shown, Submitted};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
-use crate::domain::text::reveal;
 use crate::tui::effect::{Ask, Effect, Source};
 use crate::tui::event::Reply;
 use crate::tui::model::Model;
@@ -90,9 +89,7 @@ impl TaskView {
                 self.all.extend(page.iter().cloned());
                 self.more = page.len() >= PAGE;
             }
-            Reply::Refused(refusal) => self.problem = Some(reveal(&refusal.to_string()).to_string()),
-            Reply::Failed(why) => self.problem = Some(why.clone()),
-            _ => {}
+            other => self.problem = Some(other.problem()),
         }
         self.list.settle(&Held(&self.all, self.more));
         true

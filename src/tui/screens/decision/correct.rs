@@ -1,11 +1,28 @@
-//! Correcting a record: whether it can be superseded now, and the screen for it.
+//! The way to a decision from where no side is seen, and to the correction of a record, with whether it can be superseded.
 
 use super::super::Ctx;
 use super::super::answer::Answer;
 use super::super::case::Case;
+use super::Decision;
 use crate::coordinator::Shown;
+use crate::domain::ids::TaskId;
 use crate::domain::task::TaskState;
 use crate::domain::text::reveal;
+
+/// Opens the decision on a task in this state, as it was last read. Where sides are judged the case comes first: a side is
+/// upheld only after it was read, and the case is where it is read.
+pub(in super::super) fn decide(id: TaskId, state: Option<TaskState>, ctx: &mut Ctx<'_>) {
+    let closed = ctx.model.closed().map(|why| format!("nothing can be decided now: {why}"));
+    match (closed, state) {
+        (Some(why), _) => ctx.toast(why),
+        (None, None) => ctx.toast("the task is not read yet"),
+        (None, Some(TaskState::NeedsReview)) => {
+            ctx.go_to(Case::new(id));
+            ctx.toast("read the sides, then d decides");
+        }
+        (None, Some(_)) => ctx.push(Decision::new(id)),
+    }
+}
 
 /// Opens what corrects a record of a task as it was just read: the form of its question, or its sides beside each
 /// other. Says why where it cannot be superseded now.

@@ -296,7 +296,11 @@ fn it_is_off_with_the_reason_beside_it() {
     script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
     stage.press(&mut script, "<ctrl-s>");
     assert!(stage.decisions().is_empty());
-    assert!(script.screen().contains("there is no connection"), "{}", script.screen());
+    assert!(
+        script.screen().contains("off: the connection is lost and what is shown may be old"),
+        "{}",
+        script.screen()
+    );
 }
 
 #[test]

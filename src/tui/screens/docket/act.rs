@@ -8,7 +8,8 @@ use crate::domain::ids::TaskId;
 use crate::tui::action::Action;
 use crate::tui::screens::answer::Answer;
 use crate::tui::screens::case::Case;
-use crate::tui::screens::decision::Decision;
+use crate::tui::screens::decision::correct::decide;
+use crate::tui::screens::filter::Typed;
 use crate::tui::screens::quarantine::Opened;
 use crate::tui::screens::timeline::Timeline;
 use crate::tui::screens::{Ctx, Outcome, movement};
@@ -42,18 +43,12 @@ impl Docket {
 
     /// Opens what speaks of the selected task.
     pub(super) fn open_for_task(&mut self, action: Action, ctx: &mut Ctx<'_>) {
-        let closed = match ctx.model.closed() {
-            Some(why) if matches!(action, Action::Decide | Action::Answer) => Some(why.to_owned()),
-            _ => None,
-        };
+        let closed = ctx.model.closed().filter(|_| action == Action::Answer).map(str::to_owned);
         match (closed, self.task(), action) {
-            (Some(why), ..) => ctx.toast(format!("nothing can be decided now: {why}")),
-            // A side is upheld only after it was read, and the case is where it is read.
-            (None, Some(task), Action::Decide) if self.is_conflict() => {
-                ctx.push(Case::new(task));
-                ctx.toast("read the sides, then d decides");
+            (_, Some(task), Action::Decide) => {
+                decide(task, self.selected().and_then(|item| item.0.state), ctx);
             }
-            (None, Some(task), Action::Decide) => ctx.push(Decision::new(task)),
+            (Some(why), ..) => ctx.toast(format!("nothing can be decided now: {why}")),
             (None, Some(task), Action::Answer) => ctx.push(Answer::new(task)),
             (None, Some(task), Action::Timeline) => ctx.push(Timeline::new(task)),
             (None, None, _) if self.selected().is_some() => {
@@ -61,10 +56,6 @@ impl Docket {
             }
             _ => {}
         }
-    }
-
-    fn is_conflict(&self) -> bool {
-        self.selected().is_some_and(|item| item.0.reason == Some(Reason::NeedsReview))
     }
 
     pub(super) fn order_by(&mut self, order: Order, ctx: &mut Ctx<'_>) {
@@ -78,24 +69,14 @@ impl Docket {
     }
 
     pub(super) fn type_filter(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
-        match action {
-            Action::Accept => {
-                if !self.filter.keep() {
-                    ctx.toast("the filter is not complete: esc leaves it");
-                }
+        match self.filter.on(action) {
+            Typed::Same => {
                 self.relayout();
                 self.pump(ctx);
             }
-            Action::Back => {
-                self.filter.leave();
-                self.restart(ctx);
-            }
-            Action::NextField => {
-                if self.filter.complete() {
-                    self.restart(ctx);
-                }
-            }
-            _ => match movement(action) {
+            Typed::Wrong => ctx.toast("the filter is not complete: esc leaves it"),
+            Typed::Changed => self.restart(ctx),
+            Typed::Other => match movement(action) {
                 Some(movement) => self.go(movement, ctx),
                 None => return Outcome::Ignored,
             },

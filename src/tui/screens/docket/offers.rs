@@ -3,6 +3,7 @@
 use super::Docket;
 use crate::domain::attention::Reason;
 use crate::tui::action::Action;
+use crate::tui::screens::filter::TYPING;
 
 type Offers = &'static [(Action, &'static str)];
 
@@ -16,6 +17,7 @@ macro_rules! offers {
             (Action::Sort, "sort"),
             (Action::Approvals, "approvals"),
             (Action::Quarantine, "quarantine"),
+            (Action::Columns, "columns"),
         ]
     };
 }
@@ -36,7 +38,7 @@ impl Docket {
     /// The actions the footer offers, best first.
     pub(super) fn footer(&self) -> Offers {
         if self.filter.is_typing() {
-            return &[(Action::Accept, "keep"), (Action::NextField, "complete"), (Action::Back, "leave")];
+            return TYPING;
         }
         if self.in_quarantine() {
             return QUARANTINE;

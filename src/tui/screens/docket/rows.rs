@@ -8,6 +8,7 @@ use crate::domain::attention::{Reason, Stuck};
 use crate::domain::ids::Timestamp;
 use crate::domain::interruption::Need;
 use crate::domain::text::{cells, reveal};
+use crate::tui::model::chosen::Chosen;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::held::Keyed;
 use crate::tui::widgets::moment;
@@ -190,10 +191,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Fits them to a width, to the names that are held, and to the rows that are seen: what none of them has, gives
+    /// Fits those that were chosen to a width, to the names that are held, and to the rows that are seen: what none of them has, gives
     /// its room to the others, unless the list is ordered by it.
     pub(super) fn fit<'a>(
         width: u16,
+        chosen: &Chosen,
         order: OrderKey,
         names: impl Iterator<Item = &'a str>,
         seen: impl Iterator<Item = &'a Item>,
@@ -218,8 +220,10 @@ impl Columns {
         if let Some(column) = sorted.and_then(|at| columns.get_mut(at)) {
             column.rank = 0;
         }
+        let hidden = |at: usize| columns.get(at).is_some_and(|column| !chosen.shows(column.title));
         let dropped = |at: usize| {
-            !none && at >= OPTIONAL && sorted != Some(at) && empty.get(at).copied().unwrap_or(false)
+            hidden(at)
+                || !none && at >= OPTIONAL && sorted != Some(at) && empty.get(at).copied().unwrap_or(false)
         };
         let layout = Layout::without(&columns, width, dropped);
         Columns { layout, narrow }

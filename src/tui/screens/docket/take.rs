@@ -75,9 +75,9 @@ impl Docket {
             }
             Reply::Show(shown) => drop(self.preview.take(request, Some(shown.clone()))),
             Reply::Quarantine(found) => self.entries.take(request, found, ctx),
-            Reply::Refused(refusal) => self.failed(request, &reveal(&refusal.to_string()).to_string(), ctx),
-            Reply::Failed(why) => self.failed(request, why, ctx),
-            _ => {}
+            // Of a question that nobody waits for any more.
+            Reply::List(_) => {}
+            other => self.failed(request, &other.problem(), ctx),
         }
         if !self.pages.is_new() && !self.entries.is_new() {
             self.since = None;

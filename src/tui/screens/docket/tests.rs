@@ -1,5 +1,7 @@
 //! Key scripts on the docket, with a world of any size that answers what is asked.
 
+mod columns;
+
 use std::time::Duration;
 
 use insta::assert_snapshot;

@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Borders, Widget as _};
 use super::rows::{Columns, Item};
 use super::{Docket, Tab};
 use crate::domain::text::clip;
+use crate::tui::model::chosen::Chosen;
 use crate::tui::screens::View;
 use crate::tui::screens::case::stack;
 use crate::tui::theme::Role;
@@ -79,7 +80,7 @@ impl Docket {
         if let Some(place) = places.preview {
             self.paint_preview(frame, place, view);
         }
-        let columns = self.columns(places.rows.width.saturating_sub(1));
+        let columns = self.columns(places.rows.width.saturating_sub(1), &view.model.columns);
         let head = Rect {
             x: places.head.x.saturating_add(1),
             width: places.head.width.saturating_sub(1),
@@ -111,11 +112,11 @@ impl Docket {
         self.paint_arrivals(frame, rows, view);
     }
 
-    /// The columns that have something to show.
-    fn columns(&self, width: u16) -> Columns {
+    /// The columns that were chosen and have something to show.
+    fn columns(&self, width: u16, chosen: &Chosen) -> Columns {
         let held = self.pages.held();
         let seen = self.pages.list().window().filter_map(|row| held.get(row));
-        Columns::fit(width, self.order.key, held.iter().map(Item::name), seen)
+        Columns::fit(width, chosen, self.order.key, held.iter().map(Item::name), seen)
     }
 
     fn paint_nothing(&self, frame: &mut Frame<'_>, rows: Rect, view: &View<'_>) {

@@ -11,7 +11,6 @@ use ratatui::widgets::{Block, Borders, Widget as _};
 use super::act::{Drop, Readmit};
 use crate::coordinator::{Entry, EntryState};
 use crate::domain::diff::Lines;
-use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
 use crate::tui::event::{Change, Event, Reply};
@@ -154,9 +153,7 @@ impl Layer for Opened {
                 self.request = None;
                 match reply {
                     Reply::Entry(found) => self.take(&found.entry, &found.bytes),
-                    Reply::Refused(refusal) => self.failed = Some(reveal(&refusal.to_string()).to_string()),
-                    Reply::Failed(why) => self.failed = Some(why.clone()),
-                    _ => {}
+                    other => self.failed = Some(other.problem()),
                 }
             }
             Event::Feed(Change::News(tasks)) if tasks.contains(&None) && self.request.is_none() => {

@@ -9,6 +9,8 @@ use crate::domain::event::{Event as Fact, What};
 use crate::domain::ids::Timestamp;
 use crate::domain::task::TaskState;
 use crate::domain::testing::T0;
+use crate::tui::event::Change;
+use crate::tui::model::Link;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
 
@@ -180,4 +182,27 @@ fn an_answer_is_told_with_its_verdict_and_content() {
     let told = super::words::said(&input(parts, Some(true)));
     assert!(told.starts_with("approved; answered go") && !told.contains('\u{202e}'), "{told}");
     assert!(told.ends_with(r#"answered {"region":"eu"}"#), "{told}");
+}
+
+#[test]
+fn deciding_leads_to_the_sides_first_and_to_the_dialog_where_there_are_none() {
+    let mut stage = Stage::conflicted();
+    let mut script = opened(&mut stage, 100, 40);
+    press(&mut stage, &mut script, "d");
+    let screen = script.screen();
+    assert!(
+        screen.contains("difference 1 of") && screen.contains("read the sides, then d decides"),
+        "{screen}"
+    );
+    let mut stage = Stage::waiting(json!({"prompt": "Which region?"}));
+    let mut script = opened(&mut stage, 100, 40);
+    press(&mut stage, &mut script, "d");
+    assert!(script.screen().contains("Decide T"), "{}", script.screen());
+    script.keys("<esc>");
+    script.event(Event::Feed(Change::Link(Link::Reconnecting { since: Duration::ZERO })));
+    stage.serve(&mut script);
+    press(&mut stage, &mut script, "d");
+    let screen = script.screen();
+    assert!(screen.contains("nothing can be decided now: the connection is lost"), "{screen}");
+    assert!(!screen.contains("Decide T"), "{screen}");
 }

@@ -103,3 +103,31 @@ fn stage_cancels(stage: &mut Stage, script: &mut Script) -> usize {
     script.keys("<esc>");
     stage.serve(script).iter().filter(|effect| matches!(effect, Effect::Cancel(_))).count()
 }
+
+#[test]
+fn a_text_that_cannot_be_read_says_why_and_is_asked_for_again_only_when_somebody_says_so() {
+    use crate::domain::refusal::Refusal;
+    use crate::tui::event::Reply;
+    let refused = || Reply::Refused(Box::new(Refusal::Unavailable { why: "the disk is\u{202e}full".into() }));
+    let failed = || Reply::Failed("the way there was lost".into());
+    type Unread = (fn() -> Reply, &'static str);
+    let cases: [Unread; 2] = [(refused, "the disk is<U+202E>full"), (failed, "the way there was lost")];
+    for (reply, why) in cases {
+        let mut stage = Stage::conflicted();
+        let mut script = stage.open(Case::new("T".into()), 120, 40);
+        script.keys("v");
+        let is_text = |ask: &Ask| matches!(ask, Ask::Text(..));
+        let asked = stage.serve_but(&mut script, is_text);
+        assert_eq!(asked.len(), 2, "{asked:?}");
+        for effect in asked {
+            let Effect::Ask(request, _) = effect else { panic!("{effect:?}") };
+            script.event(Event::Reply { request, reply: reply() });
+        }
+        assert_eq!(stage.serve_but(&mut script, is_text), [], "nothing is asked again by itself");
+        let screen = script.screen();
+        assert!(screen.matches(why).count() >= 2, "{screen}");
+        assert!(!screen.contains("reading"), "{screen}");
+        stage.press(&mut script, "r");
+        assert!(script.screen().contains("\"currency\": \"EUR\""), "{}", script.screen());
+    }
+}

@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
-use crate::domain::query::{MAX_INPUT, Query};
+use super::View;
+use crate::domain::query::{Completion, MAX_INPUT, Query, QueryError, Test};
+use crate::tui::action::Action;
 use crate::tui::event::Key;
-use crate::tui::screens::View;
 use crate::tui::theme::Role;
 use crate::tui::widgets::ink;
 use crate::tui::widgets::input::Field;
@@ -18,12 +19,74 @@ pub(super) struct Filter {
     text: String,
     query: Query,
     typing: Option<Field>,
+    /// The keys of the language that mean nothing here.
+    without: &'static [&'static str],
+}
+
+/// What the footer offers while a filter is typed.
+pub(super) const TYPING: &[(Action, &str)] =
+    &[(Action::Accept, "keep"), (Action::NextField, "complete"), (Action::Back, "leave")];
+
+/// What came of an action while a filter is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// It is kept, or nothing changed.
+    Same,
+    /// Something is wrong with it: it is still typed.
+    Wrong,
+    /// Something else is to be listed.
+    Changed,
+    /// The action is none of the filter's.
+    Other,
 }
 
 impl Filter {
+    /// No filter, of a language without these keys.
+    pub(super) fn without(keys: &'static [&'static str]) -> Filter {
+        Filter { without: keys, ..Filter::default() }
+    }
+
+    /// Carries out what a key of the line means.
+    pub(super) fn on(&mut self, action: Action) -> Typed {
+        match action {
+            Action::Accept if self.keep() => Typed::Same,
+            Action::Accept => Typed::Wrong,
+            Action::Back => {
+                self.typing = None;
+                Typed::Changed
+            }
+            Action::NextField if self.complete() => Typed::Changed,
+            Action::NextField => Typed::Same,
+            _ => Typed::Other,
+        }
+    }
+
+    /// The terms that are fine, and what is wrong with the others.
+    fn parse(&self, text: &str) -> (Query, Vec<QueryError>) {
+        let (mut query, mut errors) = Query::parse_lenient(text);
+        query.terms.retain(|term| {
+            let Some(key) = key(&term.what).filter(|key| self.without.contains(key)) else { return true };
+            errors.push(QueryError {
+                at: term.span.clone(),
+                message: format!("{key}: means nothing here"),
+                hint: "leave it out".to_owned(),
+            });
+            false
+        });
+        errors.sort_by_key(|error| error.at.start);
+        (query, errors)
+    }
+
+    /// What could come next, of what means something here.
+    fn completions(&self, text: &str) -> Vec<Completion> {
+        let mut all = Query::completions(text, text.len());
+        all.retain(|next| !self.without.iter().any(|key| next.text.trim_start_matches('-').starts_with(key)));
+        all
+    }
+
     /// What is listed: of what is being typed, the terms that are fine.
     pub(super) fn query(&self) -> Query {
-        self.typing.as_ref().map_or_else(|| self.query.clone(), |field| Query::parse_lenient(&field.text()).0)
+        self.typing.as_ref().map_or_else(|| self.query.clone(), |field| self.parse(&field.text()).0)
     }
 
     /// Whether everything is listed.
@@ -49,23 +112,21 @@ impl Filter {
         self.typing = Some(Field::line(&self.text));
     }
 
-    /// Leaves the line; the filter is again what it was before.
-    pub(super) fn leave(&mut self) {
-        self.typing = None;
-    }
-
     /// Lists everything again. Returns whether that is a change.
     pub(super) fn clear(&mut self) -> bool {
         let filtered = !self.text.is_empty();
-        *self = Filter::default();
+        *self = Filter::without(self.without);
         filtered
     }
 
     /// Keeps what was typed, unless something is wrong with it.
-    pub(super) fn keep(&mut self) -> bool {
+    fn keep(&mut self) -> bool {
         let Some(text) = self.typing.as_ref().map(Field::text) else { return true };
-        let Ok(query) = Query::parse(&text) else { return false };
-        *self = Filter { text: text.trim().to_owned(), query, typing: None };
+        let (query, errors) = self.parse(&text);
+        if !errors.is_empty() {
+            return false;
+        }
+        *self = Filter { text: text.trim().to_owned(), query, typing: None, ..*self };
         true
     }
 
@@ -82,10 +143,12 @@ impl Filter {
     }
 
     /// Writes the first of what could come next.
-    pub(super) fn complete(&mut self) -> bool {
+    fn complete(&mut self) -> bool {
+        let text = self.typing.as_ref().map(Field::text).unwrap_or_default();
+        let first = self.completions(&text).into_iter().next();
         self.change(|field| {
             let mut text = field.text();
-            let Some(first) = Query::completions(&text, text.len()).into_iter().next() else { return false };
+            let Some(first) = first else { return false };
             if first.replace.end > text.len() || !text.is_char_boundary(first.replace.start) {
                 return false;
             }
@@ -96,19 +159,23 @@ impl Filter {
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Field) -> bool) -> bool {
-        let Some(field) = self.typing.as_mut() else { return false };
+        let Some(mut field) = self.typing.take() else { return false };
         let before = field.text();
-        if !change(field) || field.text() == before {
-            return false;
-        }
+        let changed = change(&mut field) && field.text() != before && self.check(&mut field, &before);
+        self.typing = Some(field);
+        changed
+    }
+
+    /// Says below the line what is wrong with what is typed. Returns whether it is taken at all.
+    fn check(&self, field: &mut Field, before: &str) -> bool {
         let text = field.text();
         if text.len() > MAX_INPUT {
-            field.set(&before);
+            field.set(before);
             field
                 .set_error(Some((before.chars().count(), format!("a filter has at most {MAX_INPUT} bytes"))));
             return false;
         }
-        let error = Query::parse_lenient(&text).1.into_iter().next().map(|error| {
+        let error = self.parse(&text).1.into_iter().next().map(|error| {
             let at = text.get(..error.at.start).unwrap_or_default().chars().count();
             (at, error.to_string())
         });
@@ -135,7 +202,7 @@ impl Filter {
         if field.error().is_none() {
             let text = field.text();
             let next: Vec<String> =
-                Query::completions(&text, text.len()).into_iter().take(12).map(|next| next.text).collect();
+                self.completions(&text).into_iter().take(12).map(|next| next.text).collect();
             let words = if next.is_empty() { found.to_owned() } else { format!("tab: {}", next.join("  ")) };
             let below = indent(Rect { y: area.y.saturating_add(1), height: 1, ..area }).intersection(area);
             let text = ink::spans(&words, theme.style(Role::Muted), theme);
@@ -144,5 +211,15 @@ impl Filter {
         } else {
             field.draw(frame, indent(area), theme, true);
         }
+    }
+}
+
+/// The key of a term that not every list has.
+fn key(test: &Test) -> Option<&'static str> {
+    match test {
+        Test::Reason(_) => Some("reason"),
+        Test::Label { .. } => Some("label"),
+        Test::Failure(_) => Some("failure"),
+        _ => None,
     }
 }
