@@ -421,8 +421,10 @@ impl App {
         let scopes: &[Scope] = top.layer.scopes();
         let common: &[(Action, &str)] =
             &[(Action::Back, "back"), (Action::Palette, "palette"), (Action::Help, "help")];
-        let offers = top.layer.offers().iter().chain(common);
-        offers
+        let own = top.layer.offers();
+        let common = common.iter().filter(|(action, _)| own.iter().all(|(offered, _)| offered != action));
+        own.iter()
+            .chain(common)
             .filter(|(action, _)| *action != Action::Back || self.stack.len() > 1)
             .filter_map(|(action, word)| Some((self.keymap.keys(scopes, *action).next()?.to_string(), *word)))
             .collect()

@@ -168,6 +168,16 @@ fn what_no_record_has_is_said_under_the_caret_and_of_one_task_all_is_asked() {
 }
 
 #[test]
+fn the_footer_names_the_way_out_once() {
+    let mut stage = Stage::conflicted();
+    let mut script = stage.open(super::super::super::docket::Docket::new(), 100, 24);
+    stage.press(&mut script, "A/");
+    let screen = script.screen();
+    let footer = screen.lines().last().unwrap_or_default();
+    assert_eq!(footer.trim_end(), " enter keep  tab complete  esc leave  f1 help", "{screen}");
+}
+
+#[test]
 fn sizes_while_it_is_typed() {
     for (name, width, height) in SIZES {
         let mut script = Script::new(Approvals::new(None), width, height);
