@@ -10,7 +10,3 @@ pub mod domain;
 pub mod logging;
 pub mod store;
 pub mod tui;
-
-/// A message is made by one thread and given back by another, which costs the usual allocator a tenth of admission.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
