@@ -54,15 +54,17 @@ impl Demo {
             ));
         }
         let settings = &Settings::read(None)?;
+        let shows = !self.no_tui && !out.is_json();
+        let tells = self.no_tui && !out.is_json();
         // Either may be set for other calls, so it stops nothing.
-        let set = [
+        for (is_set, name) in [
             (global.store.is_some(), "TRIBUNAL_STORE"),
             (settings.config.store.is_some(), "`store` of the configuration"),
-        ];
-        for (_, name) in set.iter().filter(|(is_set, _)| *is_set && self.no_tui && !out.is_json()) {
-            note(&format!("{name} is not used: the demo makes its own scratch store"));
+        ] {
+            if tells && is_set {
+                note(&format!("{name} is not used: the demo makes its own scratch store"));
+            }
         }
-        let shows = !self.no_tui && !out.is_json();
         if shows {
             terminal::check()?;
         }

@@ -64,6 +64,18 @@ impl Out {
         Ok(())
     }
 
+    /// A page of rows: an object a line for programs, a table of `cells` for people.
+    pub fn rows<T: Serialize>(
+        &mut self,
+        page: &[T],
+        cells: impl Fn(&T) -> Vec<String>,
+    ) -> Result<(), Failure> {
+        if self.is_json() {
+            return page.iter().try_for_each(|row| self.json(row));
+        }
+        self.table(&page.iter().map(cells).collect::<Vec<_>>())
+    }
+
     /// Rows for people, their columns aligned; the last one is as wide as it is.
     pub fn table(&mut self, rows: &[Vec<String>]) -> Result<(), Failure> {
         let rows: Vec<Vec<Revealed<'_>>> =

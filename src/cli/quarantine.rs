@@ -80,13 +80,7 @@ async fn list(c: &dyn Coordinator, all: bool, out: &mut Out) -> Result<(), Failu
         let full = page.len() == PAGE;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.number;
-        if out.is_json() {
-            for entry in &page {
-                out.json(entry)?;
-            }
-        } else {
-            out.table(&page.iter().map(row).collect::<Vec<_>>())?;
-        }
+        out.rows(&page, row)?;
         if !full {
             return Ok(());
         }

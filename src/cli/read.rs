@@ -138,11 +138,8 @@ impl List {
 }
 
 fn print(rows: &[Row], out: &mut Out) -> Result<(), Failure> {
-    if out.is_json() {
-        return rows.iter().try_for_each(|row| out.json(row));
-    }
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    out.table(&rows.iter().map(|row| cells(row, now)).collect::<Vec<_>>())
+    out.rows(rows, |row| cells(row, now))
 }
 
 fn cells(row: &Row, now: Timestamp) -> Vec<String> {

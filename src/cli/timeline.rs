@@ -15,13 +15,7 @@ pub async fn all(c: &dyn Coordinator, id: &TaskId, out: &mut Out) -> Result<(), 
         let page = c.timeline(id, after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.revision;
-        if out.is_json() {
-            for event in &page {
-                out.json(event)?;
-            }
-        } else {
-            out.table(&page.iter().map(line).collect::<Vec<_>>())?;
-        }
+        out.rows(&page, line)?;
     }
 }
 
@@ -30,7 +24,8 @@ pub async fn all(c: &dyn Coordinator, id: &TaskId, out: &mut Out) -> Result<(), 
 pub async fn last_move(c: &dyn Coordinator, shown: &Shown) -> Result<Option<String>, Failure> {
     let task = &shown.task;
     let events = c.timeline(&task.task_id, task.revision.saturating_sub(PAGE as u64), PAGE).await?;
-    let moves = |event: &&Event| matches!(&event.what, What::Moved { to, .. } if *to == task.state);
+    // It may have gone on since it was shown.
+    let moves = |e: &&Event| e.revision <= task.revision && matches!(e.what, What::Moved { .. });
     Ok(events.iter().rev().find(moves).map(|event| told(&event.what).1))
 }
 

@@ -69,8 +69,8 @@ impl Drop for Jobs {
 }
 
 impl Runtime {
-    /// A runtime with nothing to do that keeps drafts and the choice of columns in this directory, and where its answers come out. Must be made
-    /// inside tokio.
+    /// A runtime with nothing to do that keeps drafts and the choice of columns in this directory, and where its
+    /// answers come out. Must be made inside tokio.
     pub fn new(coordinator: Arc<dyn Coordinator>, drafts: PathBuf) -> (Runtime, Receiver<Event>) {
         let (events, answers) = mpsc::channel(QUEUE);
         let columns = Columns::new(&drafts, events.clone());

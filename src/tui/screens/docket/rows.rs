@@ -191,8 +191,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Fits those that were chosen to a width, to the names that are held, and to the rows that are seen: what none of them has, gives
-    /// its room to the others, unless the list is ordered by it.
+    /// Fits those that were chosen to a width, to the names that are held, and to the rows that are seen: what none of
+    /// them has, gives its room to the others, unless the list is ordered by it.
     pub(super) fn fit<'a>(
         width: u16,
         chosen: &Chosen,
