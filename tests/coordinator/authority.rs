@@ -29,6 +29,7 @@ enum Try {
     Release,
     Reserve,
     Commit,
+    Void,
     Gate,
     Judge,
     CancelByRecord,
@@ -37,7 +38,7 @@ enum Try {
 }
 
 /// Section 12, written out by hand: which roles may.
-const TABLE: [(Try, &[Role]); 14] = {
+const TABLE: [(Try, &[Role]); 15] = {
     use Role::{Admin, Operator, Responder, Reviewer, Viewer, Worker};
     [
         (Try::Show, &[Viewer, Responder, Reviewer, Operator, Worker, Admin]),
@@ -49,6 +50,7 @@ const TABLE: [(Try, &[Role]); 14] = {
         (Try::Release, &[Operator, Admin]),
         (Try::Reserve, &[Worker, Admin]),
         (Try::Commit, &[Worker, Admin]),
+        (Try::Void, &[Operator, Admin]),
         (Try::Gate, &[Operator, Admin]),
         (Try::Judge, &[Reviewer]),
         (Try::CancelByRecord, &[Reviewer, Operator]),
@@ -64,6 +66,12 @@ async fn prepare(h: &dyn House, task: &str, what: Try) -> String {
         Try::Release | Try::Commit => {
             ready(h, task).await;
             worker(h).run(claim(task, "w")).await.unwrap();
+        }
+        Try::Void => {
+            running(h, task).await;
+            let effect = EffectName { key: task.into(), target: task.into() };
+            worker(h).run(Command::Reserve { task_id: id(task), effect, lease_version: None }).await.unwrap();
+            go(h, task, TaskState::Failed).await;
         }
         Try::Judge | Try::CancelByRecord => drop(conflict(h, task).await),
         Try::Answer => {
@@ -114,6 +122,10 @@ async fn attempt(
         Try::Commit => {
             let lease_version = Some(1);
             c.run(Command::Commit { task_id, effect, digest, scheme, lease_version }).await.map(drop)
+        }
+        Try::Void => {
+            let (expected_version, reason) = (version, "asked at the target".into());
+            c.run(Command::Void { task_id, effect, expected_version, reason }).await.map(drop)
         }
         Try::Gate => c.run(Command::Gate { task_id, reason: "no".into() }).await.map(drop),
         Try::Judge => c.decide(decision(task, version)).await.map(drop),
