@@ -4,6 +4,7 @@ mod asking;
 mod columns;
 mod drafts;
 mod files;
+mod sweep;
 #[cfg(test)]
 mod tests;
 

@@ -123,6 +123,7 @@ fn an_effect_that_did_not_happen() {
     };
     assert_eq!(void("3").code(4).refusal()["error"], "effect_conflict", "the worker may still act");
     assert_eq!(home.show("T-1")["may"]["void_effect"], false);
+    assert!(home.run(&["show", "T-1"]).code(0).out.contains("pay 1 on bank, announced\n"));
     home.run(&["release", "T-1", "--lease", "1"]).code(0);
     assert_eq!(home.run(&["list", "--json"]).code(0).one()["stuck"], "effect_unknown");
     let shown = home.run(&["show", "T-1"]).code(0).out;
@@ -131,7 +132,7 @@ fn an_effect_that_did_not_happen() {
     assert_eq!(void("3").code(4).refusal()["error"], "stale_version");
     let answer = void("4").code(0).one();
     assert_eq!(answer, json!({"outcome": "voided", "state": "retry_wait", "state_version": 4}));
-    assert_ne!(home.run(&["list", "--json"]).code(0).out.contains("effect_unknown"), true);
+    assert!(!home.run(&["list", "--json"]).code(0).out.contains("effect_unknown"));
     let told = home.run(&["show", "T-1", "--timeline"]).code(0).out;
     assert!(told.contains("not done") && told.contains("the bank knows of none"), "{told}");
     assert_eq!(void("4").code(4).refusal()["error"], "effect_conflict", "once");

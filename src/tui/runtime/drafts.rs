@@ -5,15 +5,16 @@
 //! nothing can be written. A file that cannot be read is never written over: the next free name is taken.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use super::files::{read, replace};
+use super::sweep;
 use crate::coordinator::Coordinator;
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
@@ -161,11 +162,15 @@ pub(super) struct Drafts {
     shelf: Arc<Shelf>,
     due: Option<JoinHandle<()>>,
     told: Arc<Mutex<Option<String>>>,
+    /// Keeps others from sweeping while this process runs.
+    _open: Option<File>,
 }
 
 impl Drafts {
     pub(super) fn new(dir: PathBuf, coordinator: Arc<dyn Coordinator>, events: Sender<Event>) -> Drafts {
-        Drafts { coordinator, events, shelf: Arc::new(Shelf::new(dir)), due: None, told: Arc::default() }
+        let open = sweep::open(&dir, SystemTime::now());
+        let shelf = Arc::new(Shelf::new(dir));
+        Drafts { coordinator, events, shelf, due: None, told: Arc::default(), _open: open }
     }
 
     /// Takes a draft, or that one is to go, and has it written: at once, or within a second.

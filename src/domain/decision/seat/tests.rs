@@ -27,8 +27,11 @@ fn later(mut w: World) -> World {
     w
 }
 
+/// What it is called, and how a task gets there.
+type Standing = (&'static str, fn() -> World);
+
 /// Every standing in which a decision is possible, and some in which none is.
-fn standings() -> Vec<(&'static str, fn() -> World)> {
+fn standings() -> Vec<Standing> {
     const EXPIRES: &str = "2026-11-30T12:30:00Z";
     vec![
         ("in review", World::conflicted),
