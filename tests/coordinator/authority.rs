@@ -311,7 +311,11 @@ pub async fn who_may_is_known_before(h: &dyn House) {
     let now = version(h, "T-1").await;
     assert_eq!(code(reviewer(h).decide(settles(now, None)).await), "forbidden");
     let first = record(cfo().decide(settles(now, None)).await);
-    assert!(may(cfo(), "supersede").await && !may(reviewer(h), "supersede").await);
+    assert!(may(cfo(), "supersede_ready").await && !may(reviewer(h), "supersede_ready").await);
+    // Whoever may cancel a waiting task may also end it in place of an answer (contract section 12).
+    assert!(may(reviewer(h), "supersede_cancel").await && may(reviewer(h), "supersede").await);
+    let viewer = || h.seen_by(holds("vera", Role::Viewer));
+    assert!(!may(viewer(), "supersede").await && !may(viewer(), "supersede_cancel").await);
     let now = version(h, "T-1").await;
     let correction = || settles(now, Some(first.approval_id.clone()));
     assert_eq!(code(reviewer(h).decide(correction()).await), "forbidden");
