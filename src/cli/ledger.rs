@@ -179,6 +179,11 @@ fn ended(report: &Report) -> Result<(), Failure> {
     if report.ok { Ok(()) } else { Err(Failure::Told(8)) }
 }
 
+/// What may be behind a docket that is not as the log says, where nobody altered the file.
+const OTHERWISE: &str = "the docket: programs with different [thresholds] in their configurations on one file write it \
+    differently, each its own way; log and records are not touched by that. Give all of them the same, and open the \
+    store again: whoever opens it with thresholds that differ from the last ones makes the docket anew";
+
 /// Tells what verification found; `after` is the record before the first one that was there to verify.
 fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Failure> {
     let before = after.map_or(0, |a| a.sequence);
@@ -212,6 +217,9 @@ fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Fail
             }
             for problem in &log.problems {
                 out.say(format!("NOT as the log says: {}: {}", problem.at, problem.message))?;
+            }
+            if log.problems.iter().any(|problem| problem.message.contains("the docket lists it otherwise")) {
+                out.say(OTHERWISE)?;
             }
         }
     }

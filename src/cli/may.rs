@@ -26,12 +26,17 @@ pub fn commands(shown: &Shown) -> Vec<String> {
         && let (Some(decided), Some(judged)) = (&task.decided, &task.judged)
     {
         let corrects = format!("--supersedes {}", word(&decided.approval_id));
-        if judged.from == TaskState::NeedsReview {
+        if !may("supersede_ready") {
+            // What is left is to end the task.
+        } else if judged.from == TaskState::NeedsReview {
             all.push(format!("tribunal decide {id} --ready --uphold ARRIVAL {corrects} {version}"));
         } else {
             for says in replies(judged.interruption.as_ref().map(|i| i.question.need)) {
                 all.push(format!("tribunal answer {id}{says} {corrects} {version}"));
             }
+        }
+        if may("supersede_cancel") {
+            all.push(format!("tribunal decide {id} --cancel {corrects} {version}"));
         }
     }
     if may("release") {
@@ -50,6 +55,12 @@ pub fn commands(shown: &Shown) -> Vec<String> {
             all.push(format!(
                 "tribunal commit-effect {id} --key {key} --target {target} --digest DIGEST{lease}"
             ));
+        }
+    }
+    if may("void_effect") {
+        for open in task.reservations.iter().filter(|r| r.unknown_since.is_some()) {
+            let (key, target) = (word(&open.effect.key), word(&open.effect.target));
+            all.push(format!("tribunal void-effect {id} --key {key} --target {target} {version}"));
         }
     }
     if may("cancel") {

@@ -83,6 +83,13 @@ enum Verb {
     ReserveEffect(runtime::Reserve),
     /// Report a side effect as done
     CommitEffect(runtime::Commit),
+    /// Record that an announced side effect did not happen
+    ///
+    /// For a task that is stuck as `effect_unknown`: its effect was announced, and whoever announced it is gone. Find out
+    /// at the target first. Where it happened, `commit-effect` records that, with the digest of the receipt. Where it did
+    /// not, this does, with how that is known; then it may be announced again. It is refused while a lease is held, since
+    /// the worker may still act, and while the task waits for a decision.
+    VoidEffect(runtime::Void),
     /// Record that an artifact does not pass
     ///
     /// A gate is a check of what a task has produced, made outside of it: quality, security, licences. Where one fails,
@@ -203,6 +210,7 @@ async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Fai
         Verb::Release(v) => v.run(c, out).await,
         Verb::ReserveEffect(v) => v.run(c, out).await,
         Verb::CommitEffect(v) => v.run(c, out).await,
+        Verb::VoidEffect(v) => v.run(c, out).await,
         Verb::Gate(v) => v.run(c, out).await,
         Verb::Store(v) => v.run(c, out).await,
         Verb::Approvals(v) => v.run(c, out).await,

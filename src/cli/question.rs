@@ -86,7 +86,7 @@ impl Seen {
             cancels.map(|command| format!("cancel the task with `{command}`, or ")).unwrap_or_default();
         let asker = &question.asked_by;
         let why = format!(
-            "question {} expired{at} and takes no answer: {cancel}have {asker} ask anew",
+            "question {} expired{at} and takes no answer: {cancel}have {asker} ask anew (a `human_request` of that sender under a new key)",
             question.id
         );
         Err(Refusal::NotWaiting { state: shown.task.state, why: Some(why) }.into())

@@ -55,7 +55,7 @@ fn keys() -> String {
     let names = |words: Vec<&str>| words.join(" ");
     format!(
         "Filter keys (a word without a key is looked for in task, goal, question and trace, in any case of letters; \
-         a task, trace, agent or label as it is written; - before a term negates it; a comma means or):\n  \
+         a task, trace, agent or label as it is written; - before a term negates it; a comma means or; stuck holds quarantined, too):\n  \
          reason:      {}\n  \
          state:       {}\n  \
          failure:     {}\n  \

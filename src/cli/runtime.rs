@@ -102,6 +102,24 @@ pub struct Commit {
 }
 
 #[derive(Debug, Args)]
+pub struct Void {
+    /// The task
+    task: String,
+    /// The key it was announced under
+    #[arg(long)]
+    key: String,
+    /// What it would have touched
+    #[arg(long)]
+    target: String,
+    /// The version it was read at
+    #[arg(long, value_name = "N")]
+    expect_version: u64,
+    /// How it is known that it did not happen
+    #[arg(long)]
+    reason: String,
+}
+
+#[derive(Debug, Args)]
 pub struct Gate {
     /// The task
     task: String,
@@ -202,6 +220,18 @@ impl Commit {
             digest: self.digest,
             scheme: self.scheme,
             lease_version: self.lease,
+        };
+        done(c.run(command).await?, out)
+    }
+}
+
+impl Void {
+    pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let command = Command::Void {
+            task_id: TaskId(self.task),
+            effect: EffectName { key: self.key, target: self.target },
+            expected_version: self.expect_version,
+            reason: self.reason,
         };
         done(c.run(command).await?, out)
     }

@@ -7,6 +7,7 @@ use super::output::{Out, age, counted, named};
 use super::read::arrival;
 use super::timeline;
 use crate::coordinator::{Coordinator, Shown, Submitted};
+use crate::domain::attention::Stuck;
 use crate::domain::event::Verification;
 use crate::domain::ids::{TaskId, Timestamp};
 use clap::Args;
@@ -136,7 +137,11 @@ async fn whole(
         facts.push(vec!["failure".into(), format!("{}: {words} ({advice})", failure.kind.as_str())]);
     }
     for reserved in &task.reservations {
-        let fate = if reserved.unknown_since.is_some() { "of unknown fate" } else { "announced" };
+        let fate = match (reserved.unknown_since, shown.stuck) {
+            (Some(_), _) => "of unknown fate",
+            (None, Some(Stuck::EffectUnknown)) => "of unknown fate; `void-effect` once its lease is released",
+            (None, _) => "announced",
+        };
         facts.push(vec![
             "effect".into(),
             format!("{} on {}, {fate}", reserved.effect.key, reserved.effect.target),

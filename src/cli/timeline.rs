@@ -77,6 +77,9 @@ fn told(what: &What) -> (&'static str, String) {
         What::Reserved { effect, executor, .. } => {
             ("reserved", format!("{} on {} by {executor}", effect.key, effect.target))
         }
+        What::Voided { effect, executor, reason } => {
+            ("not done", format!("{} on {} by {executor}: {reason}", effect.key, effect.target))
+        }
         What::Committed { effect, digest, .. } => {
             ("committed", format!("{} on {} {digest}", effect.key, effect.target))
         }

@@ -100,7 +100,7 @@ impl<S: Store> Local<S> {
                 return Err(Refusal::Invalid { why: "not a runtime command".into() }.into());
             }
             Command::Transition(t) => t.to == TaskState::Canceled,
-            Command::Release { .. } | Command::Gate { .. } => true,
+            Command::Release { .. } | Command::Void { .. } | Command::Gate { .. } => true,
             Command::Claim { .. }
             | Command::Renew { .. }
             | Command::Reserve { .. }

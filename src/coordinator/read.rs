@@ -8,10 +8,10 @@ use super::{
 use crate::domain::actor::{Operation, Principal};
 use crate::domain::attention::{self, Reason};
 use crate::domain::command::Stored;
+use crate::domain::decision::{self, Possible};
 use crate::domain::digest::{self, Digest};
 use crate::domain::event::{Event, Submission};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::interruption::Interruption;
 use crate::domain::ledger::CandidateSet;
 use crate::domain::query::{Query, Term, Test, contains_ignoring_case};
 use crate::domain::redact::Mask;
@@ -212,7 +212,8 @@ impl<S: Store> Local<S> {
         let own =
             candidate_set.sides().filter(|s| p.speaks_for(&s.sender) && !self.rules.policy.self_interest);
         let own = own.map(|s| s.arrival).collect();
-        let may = abilities(p, &self.runtime, &task, now);
+        let can = decision::possible(&task, &candidate_set, p, &self.rules.policy, now);
+        let may = abilities(p, &self.runtime, &task, can);
         let shown = |arrivals: &[u64]| -> Vec<Submitted> {
             let fits = stored.iter().filter(|s| arrivals.contains(&s.submission.arrival));
             fits.map(|s| self.submitted(&task, s.clone())).collect()
@@ -322,44 +323,26 @@ fn has_words(row: &Row, term: &Term) -> bool {
     places.into_iter().flatten().any(|place| contains_ignoring_case(place, text)) != term.negated
 }
 
-/// What may be done with the task now, by name; refusals are the rules' own, this is for screens.
-fn abilities(
-    p: &Principal,
-    runtime: &Principal,
-    task: &Task,
-    now: Timestamp,
-) -> BTreeMap<&'static str, bool> {
+/// What may be done with the task now, by name, as the rules would have it: screens offer nothing else.
+fn abilities(p: &Principal, runtime: &Principal, task: &Task, can: Possible) -> BTreeMap<&'static str, bool> {
     let may = |operation| p.may(operation, Some(task.subject()));
     let works = |operation| runtime.may(operation, Some(task.subject()));
     let state = task.state;
-    // Whether the question names others is known before a form opens.
-    let left_to = |asked: Option<&Interruption>| asked.is_none_or(|i| i.question.satisfiers.include(p));
-    let asked = task.interruption.as_ref();
-    let cancel = if state.waits_for_a_record() { Operation::CancelByRecord } else { Operation::Cancel };
-    let correctable = state == TaskState::Ready && task.lease.is_none() && task.judged.is_some();
-    let judge = task.judged.as_ref().map_or(Operation::Judge, |j| match j.from {
-        TaskState::NeedsReview => Operation::Judge,
-        _ => Operation::Answer,
-    });
+    let waits = state.waits_for_a_record();
+    let unknown = task.reservations.iter().any(|r| r.unknown_since.is_some());
     BTreeMap::from([
-        ("decide", state == TaskState::NeedsReview && may(Operation::Judge) && left_to(asked)),
-        (
-            "answer",
-            state == TaskState::WaitingHuman
-                && may(Operation::Answer)
-                && left_to(asked)
-                && !asked.is_some_and(|i| i.expired(now)),
-        ),
-        (
-            "supersede",
-            correctable && may(judge) && left_to(task.judged.as_ref().and_then(|j| j.interruption.as_ref())),
-        ),
-        ("cancel", !state.is_terminal() && may(cancel)),
+        ("decide", state == TaskState::NeedsReview && can.ready),
+        ("answer", state == TaskState::WaitingHuman && can.ready),
+        ("supersede", can.supersede_ready || can.supersede_canceled),
+        ("supersede_ready", can.supersede_ready),
+        ("supersede_cancel", can.supersede_canceled),
+        ("cancel", if waits { can.canceled } else { !state.is_terminal() && may(Operation::Cancel) }),
         ("release", task.lease.is_some() && may(Operation::Release)),
         ("gate", may(Operation::Gate)),
         ("commit_effect", !task.reservations.is_empty() && works(Operation::Work)),
+        ("void_effect", unknown && !waits && may(Operation::VoidEffect)),
         ("claim", state == TaskState::Ready && task.lease.is_none() && works(Operation::Work)),
-        ("transition", !state.is_terminal() && !state.waits_for_a_record() && works(Operation::Transition)),
+        ("transition", !state.is_terminal() && !waits && works(Operation::Transition)),
     ])
 }
 

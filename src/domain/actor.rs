@@ -74,6 +74,8 @@ pub enum Operation {
     Release,
     /// Re-admit or drop quarantined messages.
     Quarantine,
+    /// Record that an announced effect did not happen.
+    VoidEffect,
     /// Record that an artifact does not pass.
     Gate,
     /// Accept a store whose head is not the remembered one.
@@ -84,7 +86,7 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation with the roles that may do it: the one table behind every surface.
-    pub const TABLE: [(Operation, &'static [Role]); 14] = {
+    pub const TABLE: [(Operation, &'static [Role]); 15] = {
         use Role::{Admin, Operator, Responder, Reviewer, Viewer, Worker};
         [
             (Operation::Inspect, &[Viewer, Responder, Reviewer, Operator, Worker, Admin]),
@@ -98,6 +100,7 @@ impl Operation {
             (Operation::CancelByRecord, &[Reviewer, Operator]),
             (Operation::Release, &[Operator, Admin]),
             (Operation::Quarantine, &[Operator, Admin]),
+            (Operation::VoidEffect, &[Operator, Admin]),
             (Operation::Gate, &[Operator, Admin]),
             (Operation::AcceptHead, &[Operator, Admin]),
             (Operation::Administer, &[Admin]),
@@ -293,13 +296,13 @@ mod tests {
             (Role::Reviewer, vec![O::Inspect, O::Answer, O::Judge], vec![O::Cancel, O::Release, O::Submit]),
             (
                 Role::Operator,
-                vec![O::Answer, O::Cancel, O::Release, O::Quarantine, O::Gate],
+                vec![O::Answer, O::Cancel, O::Release, O::Quarantine, O::VoidEffect, O::Gate],
                 vec![O::Judge, O::Work],
             ),
             (
                 Role::Worker,
                 vec![O::Submit, O::Work, O::Transition],
-                vec![O::Judge, O::Answer, O::Cancel, O::ReadPayloads],
+                vec![O::Judge, O::Answer, O::Cancel, O::VoidEffect, O::ReadPayloads],
             ),
             (Role::Admin, vec![O::Administer, O::Inspect], vec![O::Judge, O::Answer]),
         ] {

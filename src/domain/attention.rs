@@ -112,7 +112,9 @@ impl Stuck {
             Stuck::ReadyTooLong => "no worker takes it: check the workers",
             Stuck::PendingTooLong => "nothing starts it: check the runtime, move it to ready, or cancel",
             Stuck::InterruptionExpired => "the question is void: cancel, or have it asked anew",
-            Stuck::EffectUnknown => "find out at the target whether it happened; never repeat it blindly",
+            Stuck::EffectUnknown => {
+                "find out at the target whether it happened, then `commit-effect` or `void-effect`; never repeat it blindly"
+            }
             Stuck::Quarantined => "read why, repair and re-admit it, or drop it with a reason",
         }
     }

@@ -73,6 +73,17 @@ pub enum Command {
         /// Under which lease.
         lease_version: Option<u64>,
     },
+    /// A person found out that an announced effect did not happen.
+    Void {
+        /// The task.
+        task_id: TaskId,
+        /// Which effect.
+        effect: EffectName,
+        /// The version it was read at.
+        expected_version: u64,
+        /// How that is known.
+        reason: String,
+    },
     /// An artifact did not pass.
     Gate {
         /// The task.
@@ -132,6 +143,7 @@ impl Command {
             | Command::Release { task_id, .. }
             | Command::Reserve { task_id, .. }
             | Command::Commit { task_id, .. }
+            | Command::Void { task_id, .. }
             | Command::Gate { task_id, .. } => Some(task_id.clone()),
         }
     }
@@ -322,6 +334,8 @@ pub enum EffectOutcome {
     Committed,
     /// Done before, the same.
     AlreadyCommitted,
+    /// Found not to have happened; it may be announced again.
+    Voided,
     /// Done before, otherwise: a person must judge.
     Conflict,
 }

@@ -3,12 +3,15 @@
 mod input;
 #[cfg(test)]
 mod interleavings;
+mod seat;
 #[cfg(test)]
 mod tests;
 
 pub use input::{Input, Part};
+pub use seat::{Possible, possible};
 
-use super::actor::Operation;
+use seat::Seat;
+
 use super::command::{Context, DecisionOutcome, Draft, Recorded, Reply, Request, Rules, Verdict};
 use super::digest::{self, Digest};
 use super::event::{Closing, Decided, Verification, What};
@@ -121,8 +124,8 @@ pub fn decide(ctx: &Context, d: &Decision, request: &Request, rules: &Rules) -> 
         return Ok(Verdict::Unchanged(reply));
     }
     let case = Case { ctx, task, d, request, rules };
-    case.permitted()?;
-    case.waiting()?;
+    case.seat().permitted()?;
+    case.seat().waiting()?;
     let set = CandidateSet::of(task, &ctx.of_task);
     if let Some(arrival) = set.missing(task) {
         return Err(Refusal::Damaged {
@@ -131,7 +134,7 @@ pub fn decide(ctx: &Context, d: &Decision, request: &Request, rules: &Rules) -> 
     }
     let set_digest = set.digest().map_err(|r| Refusal::Invalid { why: r.to_string() })?;
     case.seen(set_digest)?;
-    let self_interest = case.self_interest(&set)?;
+    let self_interest = case.seat().self_interest(&set, &d.upheld, &rules.policy)?;
     case.upheld(&set)?;
     case.reason()?;
     let question = case.question();
@@ -149,72 +152,13 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// The state that is judged: the present one, or for a correction the one decided from.
-    fn judged_state(&self) -> TaskState {
-        match (&self.d.supersedes, &self.task.judged) {
-            (Some(_), Some(judged)) => judged.from,
-            _ => self.task.state,
-        }
+    fn seat(&self) -> Seat<'a> {
+        let (to, supersedes) = (self.d.decision, self.d.supersedes.as_deref());
+        Seat { task: self.task, principal: &self.request.principal, to, supersedes }
     }
 
     fn question(&self) -> Option<&'a super::interruption::Interruption> {
-        match &self.d.supersedes {
-            Some(_) => self.task.judged.as_ref().and_then(|j| j.interruption.as_ref()),
-            None => self.task.interruption.as_ref(),
-        }
-    }
-
-    fn permitted(&self) -> Result<(), Refusal> {
-        let canceled = self.d.decision == TaskState::Canceled;
-        let (operation, role) = match self.judged_state() {
-            _ if canceled => (Operation::CancelByRecord, "reviewer or operator"),
-            TaskState::NeedsReview => (Operation::Judge, "reviewer"),
-            _ => (Operation::Answer, "responder"),
-        };
-        let p = &self.request.principal;
-        if !p.may(operation, Some(self.task.subject())) {
-            return Err(Refusal::Forbidden {
-                why: format!("{:?} needs the role {role} for this task", p.subject),
-            });
-        }
-        let Some(asked) = self.question().filter(|_| !canceled) else { return Ok(()) };
-        if asked.question.satisfiers.include(p) {
-            return Ok(());
-        }
-        Err(Refusal::Forbidden {
-            why: format!("the question names others who may answer it, not {:?}", p.subject),
-        })
-    }
-
-    fn waiting(&self) -> Result<(), Refusal> {
-        if !matches!(self.d.decision, TaskState::Ready | TaskState::Canceled) {
-            return Err(Refusal::Invalid { why: "a decision is `ready` or `canceled`".into() });
-        }
-        match (&self.d.supersedes, &self.task.decided) {
-            (None, _) if self.task.state.waits_for_a_record() => return Ok(()),
-            (Some(_), _) if self.task.state.waits_for_a_record() => {
-                let why =
-                    Some("a newer conflict or question is open: decide it without `supersedes`".to_owned());
-                return Err(Refusal::NotWaiting { state: self.task.state, why });
-            }
-            (Some(old), Some(last)) if self.correctable() && *old == last.approval_id => return Ok(()),
-            _ => {}
-        }
-        Err(match &self.task.decided {
-            Some(last) => Refusal::AlreadyDecided {
-                task_id: self.task.task_id.0.clone(),
-                approval_id: last.approval_id.clone(),
-                sequence: last.sequence,
-                by: last.principal.subject.clone(),
-                decision: last.decision,
-                current: self.task.state_version,
-            },
-            None => Refusal::NotWaiting { state: self.task.state, why: None },
-        })
-    }
-
-    fn correctable(&self) -> bool {
-        self.task.state == TaskState::Ready && self.task.lease.is_none() && self.task.judged.is_some()
+        self.seat().question()
     }
 
     fn seen(&self, current: Digest) -> Result<(), Refusal> {
@@ -234,22 +178,6 @@ impl<'a> Case<'a> {
                 why: format!("name the question this settles: {} is open", open.id),
             }),
             (None, None) => Ok(()),
-        }
-    }
-
-    /// The author of a side may not judge it, unless policy lets them; then the record says so.
-    fn self_interest(&self, set: &CandidateSet) -> Result<bool, Refusal> {
-        let judged = |s: &&Side| {
-            set.candidates.iter().any(|c| c.arrival == s.arrival) || self.d.upheld.contains(&s.arrival)
-        };
-        let own = set.sides().filter(judged).find(|s| self.request.principal.speaks_for(&s.sender));
-        match own {
-            None => Ok(false),
-            Some(_) if self.rules.policy.self_interest => Ok(true),
-            Some(side) => Err(Refusal::SelfInterest {
-                subject: self.request.principal.subject.clone(),
-                arrival: side.arrival,
-            }),
         }
     }
 

@@ -119,6 +119,15 @@ pub enum What {
         /// By whom.
         executor: String,
     },
+    /// A person found out that an announced effect did not happen: it may be announced again.
+    Voided {
+        /// Which.
+        effect: EffectName,
+        /// By whom.
+        executor: String,
+        /// How that is known.
+        reason: String,
+    },
     /// An effect happened.
     Committed {
         /// Which.

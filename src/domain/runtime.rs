@@ -34,6 +34,9 @@ pub(super) fn run(ctx: &Context, request: &Request, rules: &Rules) -> Result<Ver
         Command::Commit { effect, digest, scheme, lease_version, .. } => {
             runtime.commit(effect, *digest, *scheme, *lease_version)
         }
+        Command::Void { effect, expected_version, reason, .. } => {
+            runtime.void(effect, *expected_version, reason)
+        }
         Command::Gate { reason, .. } => runtime.gate(reason),
         Command::Admit(_) | Command::Decide(_) => {
             Err(Refusal::Invalid { why: "not a runtime command".into() })
@@ -80,6 +83,11 @@ impl Runtime<'_> {
         Ok(reason.to_owned())
     }
 
+    fn as_seen(&self, expected: u64) -> Result<(), Refusal> {
+        let current = self.task.state_version;
+        if expected == current { Ok(()) } else { Err(Refusal::StaleVersion { expected, current }) }
+    }
+
     fn transition(&self, t: &Transition) -> Result<Verdict, Refusal> {
         let canceling = t.to == TaskState::Canceled;
         if canceling {
@@ -87,12 +95,7 @@ impl Runtime<'_> {
         } else {
             self.permit(Operation::Transition, "worker")?;
         }
-        if t.expected_version != self.task.state_version {
-            return Err(Refusal::StaleVersion {
-                expected: t.expected_version,
-                current: self.task.state_version,
-            });
-        }
+        self.as_seen(t.expected_version)?;
         let reason = self.reason(&t.reason)?;
         let illegal = |why: Option<&str>| Refusal::IllegalTransition {
             from: self.task.state,
@@ -325,6 +328,29 @@ impl Runtime<'_> {
         let mut draft = self.draft();
         draft.push(What::Committed { effect: effect.clone(), digest, scheme, common, arrival: None });
         Ok(Self::effect_reply(draft, EffectOutcome::Committed))
+    }
+
+    /// Only of an effect whose fate is unknown: while its lease is held, the worker may be about to do it. The expected
+    /// version keeps it from meeting a later announcement under the same key.
+    fn void(&self, effect: &EffectName, expected_version: u64, reason: &str) -> Result<Verdict, Refusal> {
+        self.permit(Operation::VoidEffect, "operator")?;
+        self.as_seen(expected_version)?;
+        let no = |why: &str| Err(Refusal::EffectConflict { key: effect.key.clone(), why: why.to_owned() });
+        match self.task.reservations.iter().find(|r| r.effect == *effect) {
+            None => return no("nothing is announced under this key for this target"),
+            Some(r) if r.unknown_since.is_none() => {
+                return no("whoever announced it may still do it: release the lease or move the task first");
+            }
+            Some(_) if self.task.state.waits_for_a_record() => {
+                return no("the task waits for a decision, which may rest on it: decide first");
+            }
+            Some(_) => {}
+        }
+        let reason = self.reason(reason)?;
+        let executor = self.request.principal.subject.clone();
+        let mut draft = self.draft();
+        draft.push(What::Voided { effect: effect.clone(), executor, reason });
+        Ok(Self::effect_reply(draft, EffectOutcome::Voided))
     }
 
     fn gate(&self, reason: &str) -> Result<Verdict, Refusal> {

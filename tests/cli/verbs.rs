@@ -108,6 +108,37 @@ fn the_runtimes_side() {
     assert_eq!(executors[2], executors[3], "and so is canceling");
 }
 
+/// What may be said of an effect of unknown fate is listed with its version, and taken as it is listed.
+#[test]
+fn an_effect_that_did_not_happen() {
+    let home = Home::new();
+    home.ingest(&[common::asks("T-1")]);
+    home.run(&["transition", "T-1", "--to", "ready", "--expect-version", "1", "--reason", "go"]).code(0);
+    home.run(&["claim", "T-1", "--worker", "w"]).code(0);
+    let name = ["T-1", "--key", "pay 1", "--target", "bank"];
+    home.run(&[["reserve-effect"].as_slice(), &name, &["--lease", "1"]].concat()).code(0);
+    let void = |version: &str| {
+        let more = ["--expect-version", version, "--reason", "the bank knows of none", "--json"];
+        home.run(&[["void-effect"].as_slice(), &name, &more].concat())
+    };
+    assert_eq!(void("3").code(4).refusal()["error"], "effect_conflict", "the worker may still act");
+    assert_eq!(home.show("T-1")["may"]["void_effect"], false);
+    assert!(home.run(&["show", "T-1"]).code(0).out.contains("pay 1 on bank, announced\n"));
+    home.run(&["release", "T-1", "--lease", "1"]).code(0);
+    assert_eq!(home.run(&["list", "--json"]).code(0).one()["stuck"], "effect_unknown");
+    let shown = home.run(&["show", "T-1"]).code(0).out;
+    let command = "tribunal void-effect T-1 --key 'pay 1' --target bank --expect-version 4 --reason …";
+    assert!(shown.contains(command) && shown.contains("tribunal commit-effect T-1 --key 'pay 1'"), "{shown}");
+    assert_eq!(void("3").code(4).refusal()["error"], "stale_version");
+    let answer = void("4").code(0).one();
+    assert_eq!(answer, json!({"outcome": "voided", "state": "retry_wait", "state_version": 4}));
+    assert!(!home.run(&["list", "--json"]).code(0).out.contains("effect_unknown"));
+    let told = home.run(&["show", "T-1", "--timeline"]).code(0).out;
+    assert!(told.contains("not done") && told.contains("the bank knows of none"), "{told}");
+    assert_eq!(void("4").code(4).refusal()["error"], "effect_conflict", "once");
+    home.run(&["verify"]).code(0);
+}
+
 #[test]
 fn questions_are_answered_by_field_file_or_word() {
     let home = Home::new();

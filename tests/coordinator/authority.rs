@@ -29,6 +29,7 @@ enum Try {
     Release,
     Reserve,
     Commit,
+    Void,
     Gate,
     Judge,
     CancelByRecord,
@@ -37,7 +38,7 @@ enum Try {
 }
 
 /// Section 12, written out by hand: which roles may.
-const TABLE: [(Try, &[Role]); 14] = {
+const TABLE: [(Try, &[Role]); 15] = {
     use Role::{Admin, Operator, Responder, Reviewer, Viewer, Worker};
     [
         (Try::Show, &[Viewer, Responder, Reviewer, Operator, Worker, Admin]),
@@ -49,6 +50,7 @@ const TABLE: [(Try, &[Role]); 14] = {
         (Try::Release, &[Operator, Admin]),
         (Try::Reserve, &[Worker, Admin]),
         (Try::Commit, &[Worker, Admin]),
+        (Try::Void, &[Operator, Admin]),
         (Try::Gate, &[Operator, Admin]),
         (Try::Judge, &[Reviewer]),
         (Try::CancelByRecord, &[Reviewer, Operator]),
@@ -64,6 +66,12 @@ async fn prepare(h: &dyn House, task: &str, what: Try) -> String {
         Try::Release | Try::Commit => {
             ready(h, task).await;
             worker(h).run(claim(task, "w")).await.unwrap();
+        }
+        Try::Void => {
+            running(h, task).await;
+            let effect = EffectName { key: task.into(), target: task.into() };
+            worker(h).run(Command::Reserve { task_id: id(task), effect, lease_version: None }).await.unwrap();
+            go(h, task, TaskState::Failed).await;
         }
         Try::Judge | Try::CancelByRecord => drop(conflict(h, task).await),
         Try::Answer => {
@@ -114,6 +122,10 @@ async fn attempt(
         Try::Commit => {
             let lease_version = Some(1);
             c.run(Command::Commit { task_id, effect, digest, scheme, lease_version }).await.map(drop)
+        }
+        Try::Void => {
+            let (expected_version, reason) = (version, "asked at the target".into());
+            c.run(Command::Void { task_id, effect, expected_version, reason }).await.map(drop)
         }
         Try::Gate => c.run(Command::Gate { task_id, reason: "no".into() }).await.map(drop),
         Try::Judge => c.decide(decision(task, version)).await.map(drop),
@@ -299,7 +311,11 @@ pub async fn who_may_is_known_before(h: &dyn House) {
     let now = version(h, "T-1").await;
     assert_eq!(code(reviewer(h).decide(settles(now, None)).await), "forbidden");
     let first = record(cfo().decide(settles(now, None)).await);
-    assert!(may(cfo(), "supersede").await && !may(reviewer(h), "supersede").await);
+    assert!(may(cfo(), "supersede_ready").await && !may(reviewer(h), "supersede_ready").await);
+    // Whoever may cancel a waiting task may also end it in place of an answer (contract section 12).
+    assert!(may(reviewer(h), "supersede_cancel").await && may(reviewer(h), "supersede").await);
+    let viewer = || h.seen_by(holds("vera", Role::Viewer));
+    assert!(!may(viewer(), "supersede").await && !may(viewer(), "supersede_cancel").await);
     let now = version(h, "T-1").await;
     let correction = || settles(now, Some(first.approval_id.clone()));
     assert_eq!(code(reviewer(h).decide(correction()).await), "forbidden");

@@ -111,6 +111,7 @@ impl Task {
                 at: event.at,
                 unknown_since: None,
             }),
+            What::Voided { effect, .. } => self.reservations.retain(|r| r.effect != *effect),
             What::Committed { effect, .. } => {
                 self.effects_committed += 1;
                 self.reservations.retain(|r| r.effect.key != effect.key);

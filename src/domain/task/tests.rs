@@ -232,6 +232,69 @@ fn nobody_repeats_an_effect_of_unknown_fate_blindly() {
     w.check();
 }
 
+fn void(w: &mut World, key: &str, by: Principal) -> Result<EffectOutcome, &'static str> {
+    let expected_version = w.task().state_version;
+    let (effect, reason) = (effect(key, "t"), "the bank knows of no payment".to_owned());
+    outcome(w.submit(Command::Void { task_id: "T".into(), effect, expected_version, reason }, by))
+}
+
+/// Section 9: a person finds out. Only then may it be announced again.
+#[test]
+fn an_effect_that_did_not_happen_may_be_announced_again() {
+    let mut w = World::running();
+    reserve(&mut w, "e", "t", Some(1)).unwrap();
+    assert_eq!(void(&mut w, "e", owner()), Err("effect_conflict"), "its worker may still do it");
+    w.now = T0.plus(900_000);
+    assert_eq!(
+        void(&mut w, "e", owner()),
+        Err("effect_conflict"),
+        "also after the lease's time, while it is held"
+    );
+    w.submit(Command::Release { task_id: "T".into(), lease_version: 1, reason: "gone".into() }, owner())
+        .unwrap();
+    let stuck = |w: &World| {
+        attention::of(w.task(), &Thresholds::default()).iter().any(|r| r.stuck == Some(Stuck::EffectUnknown))
+    };
+    assert!(stuck(&w));
+    assert_eq!(void(&mut w, "e", Principal::local_worker()), Err("forbidden"), "no worker says so of itself");
+    assert_eq!(void(&mut w, "other", owner()), Err("effect_conflict"), "nothing is announced under it");
+    let blank = Command::Void {
+        task_id: "T".into(),
+        effect: effect("e", "t"),
+        expected_version: w.task().state_version,
+        reason: "  ".into(),
+    };
+    assert_eq!(outcome(w.submit(blank, owner())), Err("reason_too_short"));
+    let stale = Command::Void {
+        task_id: "T".into(),
+        effect: effect("e", "t"),
+        expected_version: w.task().state_version - 1,
+        reason: "asked".into(),
+    };
+    assert_eq!(outcome(w.submit(stale, owner())), Err("stale_version"));
+    assert_eq!(void(&mut w, "e", owner()), Ok(EffectOutcome::Voided));
+    assert!(!stuck(&w) && w.task().reservations.is_empty());
+    assert_eq!(void(&mut w, "e", owner()), Err("effect_conflict"), "once");
+    w.go(S::Ready).unwrap();
+    w.claim("agent-b").unwrap();
+    assert_eq!(reserve(&mut w, "e", "t", Some(2)), Ok(EffectOutcome::Reserved));
+    assert_eq!(commit(&mut w, "e", "t", "paid"), Ok(EffectOutcome::Committed));
+    w.check();
+}
+
+/// What was found out may be wrong: a later report is kept, and a second, different one is a contradiction.
+#[test]
+fn a_report_of_what_was_said_not_to_have_happened_is_not_lost() {
+    let mut w = World::running();
+    reserve(&mut w, "e", "t", Some(1)).unwrap();
+    w.go(S::Failed).unwrap();
+    assert_eq!(void(&mut w, "e", owner()), Ok(EffectOutcome::Voided), "a task that ended is settled, too");
+    assert_eq!(commit(&mut w, "e", "t", "paid"), Ok(EffectOutcome::Committed));
+    assert_eq!(commit(&mut w, "e", "t", "paid otherwise"), Ok(EffectOutcome::Conflict));
+    assert_eq!(w.task().state, S::NeedsReview);
+    w.check();
+}
+
 #[test]
 fn what_waits_and_since_when() {
     let at = |w: &World| {

@@ -171,11 +171,14 @@ impl Stage {
             _ => self.stuck.map(|_| Reason::Stuck),
         };
         let waits = task.state.waits_for_a_record();
+        let correctable = task.state == TaskState::Ready && task.judged.is_some();
         let mut may = BTreeMap::from([
             ("decide", task.state == TaskState::NeedsReview),
             ("answer", task.state == TaskState::WaitingHuman),
             ("cancel", !task.state.is_terminal()),
-            ("supersede", task.state == TaskState::Ready && task.judged.is_some()),
+            ("supersede", correctable),
+            ("supersede_ready", correctable),
+            ("supersede_cancel", correctable),
         ]);
         may.extend(self.may.iter().map(|(name, may)| (*name, *may)));
         let candidates = task.review.as_ref().map(|review| review.candidates()).unwrap_or_default();

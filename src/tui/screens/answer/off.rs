@@ -75,7 +75,8 @@ impl Answer {
 
     fn not_permitted(&self, shown: &Shown) -> Option<String> {
         let name = match (&self.supersedes, self.cancels()) {
-            (Some(_), _) => "supersede",
+            (Some(_), true) => "supersede_cancel",
+            (Some(_), false) => "supersede_ready",
             (None, true) => "cancel",
             (None, false) => "answer",
         };

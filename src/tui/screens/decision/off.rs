@@ -52,6 +52,7 @@ impl Decision {
         }
         let (name, role) = match (self.to, &self.supersedes) {
             (Some(TaskState::Canceled), None) => ("cancel", "a reviewer or an operator"),
+            (Some(TaskState::Ready), Some(_)) => ("supersede_ready", "who may decide"),
             (_, Some(_)) => ("supersede", "who may decide, and only until a worker takes the task"),
             _ if shown.task.state == TaskState::WaitingHuman => ("answer", "a responder it names"),
             _ => ("decide", "a reviewer"),

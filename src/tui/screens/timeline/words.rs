@@ -108,6 +108,9 @@ pub(in super::super) fn words(event: &Event) -> Words {
             let about = format!("{} on {}{}", effect.key, effect.target, lease(lease_version));
             say(Kind::Effect, "reserved", executor, about)
         }
+        What::Voided { effect, executor, reason } => {
+            say(Kind::Effect, "not done", executor, format!("{} on {}: {reason}", effect.key, effect.target))
+        }
         What::Committed { effect, digest, arrival, .. } => {
             let by = arrival.map(|arrival| format!(" by #{arrival}")).unwrap_or_default();
             let about = format!("{} on {}{by}, {}", effect.key, effect.target, digest.hex_prefix(12));
