@@ -31,7 +31,7 @@ fn ten_thousand_duplicates() {
     let conn = Connection::open(home.path("data/store.db")).unwrap();
     let rows: (i64, i64) = conn
         .query_row(
-            "SELECT (SELECT count(*) FROM thread WHERE kind = 1), (SELECT sum(duplicates) FROM mark)",
+            "SELECT (SELECT count(*) FROM thread WHERE arrival IS NOT NULL), (SELECT sum(duplicates) FROM mark)",
             [],
             |r| Ok((r.get(0)?, r.get(1)?)),
         )

@@ -28,9 +28,11 @@ struct Message {
 /// What the log says of a task's events: the rows that find them, and what became of its submissions.
 #[derive(Default, Debug)]
 struct Thread {
-    /// Revisions (0) and arrivals (1), with the event of each.
-    places: BTreeSet<(i64, i64, i64, i64)>,
-    /// How many events can be found by a hash of what they say.
+    /// Revisions, with the event of each.
+    places: BTreeSet<(i64, i64, i64)>,
+    /// Arrivals of submissions, with the event of each.
+    arrivals: BTreeSet<(i64, i64, i64)>,
+    /// Events that can be found by a hash of what they say.
     hashed: BTreeSet<(i64, i64)>,
     messages: BTreeMap<(i64, u64), Message>,
     /// Under which message ids a submission was delivered.
@@ -135,13 +137,13 @@ fn project(
     thread: &mut Thread,
     effects: &mut BTreeSet<(i64, String, String)>,
 ) {
-    thread.places.insert((item, 0, event.revision as i64, seq));
+    thread.places.insert((item, event.revision as i64, seq));
     match &event.what {
         What::Delivered(d) => {
             let of = d.duplicate_of.unwrap_or(d.arrival);
             let new = thread.named.insert((item, of, d.message_id.clone()));
             if d.submission.is_some() {
-                thread.places.insert((item, 1, d.arrival as i64, seq));
+                thread.arrivals.insert((item, d.arrival as i64, seq));
                 thread.messages.insert((item, d.arrival), Message::default());
                 thread.hashed.insert((item, seq));
             } else if let Some(first) = d.duplicate_of {
@@ -223,15 +225,19 @@ fn compare_tasks(conn: &Connection, folded: &BTreeMap<i64, Task>) -> Result<(), 
 }
 
 fn compare_thread(conn: &Connection, thread: &Thread) -> Result<(), String> {
-    let places = rows_of(conn, "SELECT item, kind, key, seq FROM thread WHERE kind < 2", |r| {
-        Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
-    })?;
-    compare(&thread.places, places, "places of events")?;
+    let three = |column: &str| {
+        let sql = format!("SELECT item, {column}, seq FROM thread WHERE {column} IS NOT NULL");
+        rows_of(conn, &sql, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    };
+    compare(&thread.places, three("revision")?, "places of events")?;
+    compare(&thread.arrivals, three("arrival")?, "places of submissions")?;
     let hashed =
-        rows_of(conn, "SELECT item, seq FROM thread WHERE kind = 2", |r| Ok((r.get(0)?, r.get(1)?)))?;
+        "SELECT item, seq FROM thread WHERE name IS NOT NULL AND (arrival IS NULL) = (intent IS NULL)";
+    let hashed = rows_of(conn, hashed, |r| Ok((r.get(0)?, r.get(1)?)))?;
     compare(&thread.hashed, hashed, "events found by a hash")?;
-    let sql = "SELECT t.item, t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by \
-               FROM thread t LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.kind = 1";
+    let sql = "SELECT t.item, t.arrival, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by \
+               FROM thread t LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.arrival \
+               WHERE t.arrival IS NOT NULL";
     let mut stmt = conn.prepare(sql).map_err(|e| e.to_string())?;
     let mut rows = stmt.query([]).map_err(|e| e.to_string())?;
     let mut stored = BTreeMap::new();
@@ -245,7 +251,7 @@ fn compare_thread(conn: &Connection, thread: &Thread) -> Result<(), String> {
     }
     compare(&thread.messages, stored, "messages")?;
     let stray = "SELECT count(*) FROM mark m WHERE NOT EXISTS \
-                 (SELECT 1 FROM thread t WHERE t.item = m.task AND t.kind = 1 AND t.key = m.arrival)";
+                 (SELECT 1 FROM thread t WHERE t.item = m.task AND t.arrival = m.arrival)";
     let stray: i64 = conn.query_row(stray, [], |r| r.get(0)).map_err(|e| e.to_string())?;
     compare(&0, stray, "marks on nothing")
 }

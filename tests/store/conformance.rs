@@ -124,6 +124,49 @@ pub async fn submissions_keep_what_became_of_them<F: Factory>(factory: &F) {
     factory.check();
 }
 
+/// However many deliveries a task has: each is found by its arrival, its intent and every id it came under.
+pub async fn deliveries_of_a_busy_task_are_found<F: Factory>(factory: &F) {
+    const MANY: u64 = 200;
+    let id = TaskId::from("T-1");
+    let progress = |n: u64, message_id: String| {
+        envelope(json!({"type": "task_progress", "message_id": message_id,
+            "idempotency_key": format!("k-{n}"), "payload": {"step": n}}))
+    };
+    begin(&factory.open(), "T-1").await;
+    // Commits of one, and of a crowd.
+    for (from, to, by) in [(1, 70, 1), (71, 130, 60), (131, MANY, 70)] {
+        let store = factory.open();
+        for first in (from..=to).step_by(by) {
+            let sent = (first..first + by as u64).map(|n| admit(progress(n, format!("p-{n}")))).collect();
+            store.submit(sent).await.unwrap();
+        }
+    }
+    let store = factory.open();
+    let mut arrivals = Vec::new();
+    loop {
+        let page = store.submissions(&id, arrivals.len() as u64, 7).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        arrivals.extend(page.into_iter().map(|s| s.submission.arrival));
+    }
+    assert_eq!(arrivals, (1..=MANY + 1).collect::<Vec<_>>());
+    for n in [1, 58, 59, 60, 61, 62, 130, MANY] {
+        let (arrival, alias) = (n + 1, format!("again-{n}"));
+        for message_id in [format!("p-{n}"), alias.clone(), alias.clone()] {
+            let answer = one(&store, admit(progress(n, message_id))).await;
+            let found = admitted(&answer);
+            assert_eq!((found.outcome.as_str(), found.duplicate_of), ("duplicate", Some(arrival)), "{n}");
+        }
+        assert_eq!(store.arrivals_of(&id, &alias).await.unwrap(), [arrival]);
+        let stored = store.submissions_of(&id, &[arrival]).await.unwrap();
+        assert_eq!((stored[0].submission.message_id.clone(), stored[0].duplicates), (format!("p-{n}"), 3));
+        let raw = progress(n, format!("p-{n}"));
+        assert_eq!(store.envelope(&id, arrival).await.unwrap().as_deref(), Some(raw.as_slice()));
+    }
+    factory.check();
+}
+
 pub async fn held_outcomes_apply_when_claimed<F: Factory>(factory: &F) {
     let store = factory.open();
     one(&store, admit(asks("T-1"))).await.unwrap();
@@ -427,6 +470,7 @@ macro_rules! conformance {
 conformance! {
     admits_decides_and_reads_back,
     submissions_keep_what_became_of_them,
+    deliveries_of_a_busy_task_are_found,
     held_outcomes_apply_when_claimed,
     effects_happen_once,
     a_batch_sees_itself,

@@ -2,7 +2,7 @@
 
 use super::connect::{damaged, failed};
 use super::log::{self, int};
-use super::thread::Kind;
+use super::thread::Found;
 use super::{quarantine, schema};
 use crate::domain::attention::{self, Attention, Thresholds};
 use crate::domain::digest::Digest;
@@ -14,7 +14,7 @@ use crate::domain::task::{Task, evolve};
 use crate::store::rows::{self, Columns};
 use crate::store::{CheckPage, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What became of a submission: applied, repeats, the number of the record that judged it.
@@ -27,8 +27,8 @@ struct Told {
     task: Option<Task>,
     marks: Marks,
     effects: u64,
-    /// Events found by their hashes, and by how many.
-    hashed: BTreeMap<u64, Vec<i64>>,
+    /// Submissions and the message ids they came under.
+    named: BTreeSet<(u64, String)>,
     /// Records it says were made: number and digest.
     records: BTreeMap<u64, Digest>,
 }
@@ -80,11 +80,11 @@ fn task(
     let mut counted = 0;
     let mut find = conn
         .prepare_cached(
-            "SELECT t.key, t.seq, e.item, e.revision, e.task_id, e.body, e.envelope FROM thread t \
-             LEFT JOIN event e ON e.seq = t.seq WHERE t.item = ?1 AND t.kind = ?2 ORDER BY t.key",
+            "SELECT t.revision, t.seq, e.item, e.revision, e.task_id, e.body, e.envelope, t.arrival, t.intent, t.name \
+             FROM thread t LEFT JOIN event e ON e.seq = t.seq WHERE t.item = ?1 ORDER BY t.revision",
         )
         .map_err(failed)?;
-    let mut rows = find.query(params![item, Kind::Revision]).map_err(failed)?;
+    let mut rows = find.query([item]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let place: (i64, i64, Option<i64>, Option<i64>) =
             (|| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))().map_err(failed)?;
@@ -106,7 +106,10 @@ fn task(
             return Ok(counted);
         };
         let envelope = row.get_ref(6).and_then(|b| Ok(b.as_blob_or_null()?)).map_err(failed)?;
-        if let Some(why) = told.take(id, seq, &event, envelope) {
+        if told.finds(&event) != found_by(row)? {
+            say(format!("event {seq} cannot be found by what it is"));
+        }
+        if let Some(why) = told.take(id, &event, envelope) {
             say(format!("event {seq}: {why}"));
             return Ok(counted);
         }
@@ -116,7 +119,7 @@ fn task(
         None => say("it has no events".into()),
         Some(task) => {
             compare_task(conn, item, task, &mut say)?;
-            compare_thread(conn, item, &told, &mut say)?;
+            compare_marks(conn, item, &told, &mut say)?;
             if let Some(thresholds) = thresholds {
                 compare_docket(conn, item, task, &attention::of(task, thresholds), &mut say)?;
             }
@@ -126,12 +129,24 @@ fn task(
     Ok(counted)
 }
 
+fn found_by(row: &Row<'_>) -> Result<Found, StoreError> {
+    (|| Ok(Found { arrival: row.get(7)?, intent: row.get(8)?, name: row.get(9)? }))().map_err(failed)
+}
+
 impl Told {
+    /// What the next event is to be found by.
+    fn finds(&mut self, event: &Event) -> Found {
+        let What::Delivered(d) = &event.what else { return Found::default() };
+        let of = d.duplicate_of.filter(|_| d.submission.is_none()).unwrap_or(d.arrival);
+        let is_new = self.named.insert((of, d.message_id.clone()));
+        Found::of(d, !is_new)
+    }
+
     /// Folds an event; says why it cannot follow, or does not fit the message it keeps.
-    fn take(&mut self, id: &TaskId, seq: u64, event: &Event, envelope: Option<&[u8]>) -> Option<String> {
+    fn take(&mut self, id: &TaskId, event: &Event, envelope: Option<&[u8]>) -> Option<String> {
         match &event.what {
             What::Delivered(d) => {
-                if let Some(why) = self.delivered(id, seq, d, envelope) {
+                if let Some(why) = self.delivered(id, d, envelope) {
                     return Some(why);
                 }
             }
@@ -152,21 +167,14 @@ impl Told {
         (!follows).then(|| "it does not go on from the one before".to_owned())
     }
 
-    fn delivered(&mut self, id: &TaskId, seq: u64, d: &Delivery, envelope: Option<&[u8]>) -> Option<String> {
-        let by_id = rows::message_hash(&d.message_id);
+    fn delivered(&mut self, id: &TaskId, d: &Delivery, envelope: Option<&[u8]>) -> Option<String> {
         match (&d.submission, envelope) {
             (None, None) => {
                 let first = d.duplicate_of?;
                 self.marks.entry(first).or_default().1 += 1;
-                self.hashed.entry(seq).or_default().push(by_id);
                 None
             }
-            (Some(said), Some(raw)) => {
-                self.marks.entry(d.arrival).or_default();
-                let by_intent = rows::intent_hash(said.class, &said.idempotency_key);
-                self.hashed.entry(seq).or_default().extend([by_id, by_intent]);
-                differs_from(said, id, raw)
-            }
+            (Some(said), Some(raw)) => differs_from(said, id, raw),
             (Some(_), None) => Some("the message it stores is gone".into()),
             (None, Some(_)) => Some("it keeps a message that it does not speak of".into()),
         }
@@ -246,36 +254,20 @@ fn compare_task(
     Ok(())
 }
 
-fn compare_thread(
+fn compare_marks(
     conn: &Connection,
     item: i64,
     told: &Told,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let sql = "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), m.judged_by FROM thread t \
-               LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key WHERE t.item = ?1 AND t.kind = ?2";
-    let marks: Marks = log::all(conn, sql, params![item, Kind::Arrival], |r| {
-        let arrival: i64 = r.get(0)?;
-        let (duplicates, judged): (i64, Option<i64>) = (r.get(2)?, r.get(3)?);
+    let sql = "SELECT arrival, applied, duplicates, judged_by FROM mark WHERE task = ?1";
+    let marks: Marks = log::all(conn, sql, [item], |r| {
+        let (arrival, duplicates): (i64, i64) = (r.get(0)?, r.get(2)?);
+        let judged: Option<i64> = r.get(3)?;
         Ok((arrival.unsigned_abs(), (r.get(1)?, duplicates.unsigned_abs(), judged.map(i64::unsigned_abs))))
     })?;
     if marks != told.marks {
         say("what became of its messages is not what its log says".into());
-    }
-    let sql = "SELECT key, seq FROM thread WHERE item = ?1 AND kind = ?2";
-    let found: Vec<(i64, i64)> =
-        log::all(conn, sql, params![item, Kind::Hash], |r| Ok((r.get(0)?, r.get(1)?)))?;
-    let fits = |(key, seq): &(i64, i64)| {
-        told.hashed.get(&seq.unsigned_abs()).is_some_and(|hashes| hashes.contains(key))
-    };
-    // Each submission by both; a repeat by none where it came under a message id known before.
-    let needed = told
-        .hashed
-        .iter()
-        .filter(|(_, h)| h.len() == 2)
-        .flat_map(|(seq, h)| h.iter().map(|key| (*key, int(*seq))));
-    if !found.iter().all(fits) || !needed.into_iter().all(|row| found.contains(&row)) {
-        say("its messages cannot all be found by what they are".into());
     }
     let effects: i64 = conn
         .prepare_cached("SELECT count(*) FROM effect WHERE task = ?1")
@@ -342,7 +334,7 @@ fn behind(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), S
     let unnoted: i64 = conn
         .prepare_cached(
             "SELECT count(*) FROM event e WHERE e.seq >= ?1 AND e.seq <= ?2 AND e.item > 0 AND NOT EXISTS \
-             (SELECT 1 FROM thread t WHERE t.item = e.item AND t.kind = 0 AND t.key = e.revision)",
+             (SELECT 1 FROM thread t WHERE t.item = e.item AND t.revision = e.revision)",
         )
         .and_then(|mut s| s.query_row([int(first), int(through)], |r| r.get(0)))
         .map_err(failed)?;
@@ -381,10 +373,7 @@ fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), Sto
             "SELECT count(*) FROM (SELECT item, count(*) AS told FROM event WHERE item < 0 GROUP BY item) \
              FULL JOIN quarantine q ON q.number = -item WHERE told IS NOT 1 + (q.settled <> 0)",
         ),
-        (
-            "threads",
-            "SELECT count(*) FROM thread WHERE item NOT IN (SELECT id FROM task) OR kind NOT IN (0, 1, 2)",
-        ),
+        ("threads", "SELECT count(*) FROM thread WHERE item NOT IN (SELECT id FROM task)"),
         (
             "words",
             "SELECT count(*) FROM words WHERE item NOT IN (SELECT id FROM task) \
@@ -393,11 +382,7 @@ fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), Sto
         ("labels", "SELECT count(*) FROM label WHERE task NOT IN (SELECT id FROM task)"),
         ("effects", "SELECT count(*) FROM effect WHERE task NOT IN (SELECT id FROM task)"),
         ("approval records", "SELECT count(*) FROM approval WHERE task NOT IN (SELECT id FROM task)"),
-        (
-            "marks",
-            "SELECT count(*) FROM mark m WHERE NOT EXISTS \
-             (SELECT 1 FROM thread t WHERE t.item = m.task AND t.kind = 1 AND t.key = m.arrival)",
-        ),
+        ("marks", "SELECT count(*) FROM mark WHERE task NOT IN (SELECT id FROM task)"),
         (
             "decision keys",
             "SELECT (SELECT count(*) FROM approval) <> (SELECT count(*) FROM decision_key JOIN approval USING (sequence))",

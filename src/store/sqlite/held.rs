@@ -1,14 +1,12 @@
 //! The tasks that the writer holds in memory: as it last saw or left them, with what their tables do not say yet.
 
+use super::log;
 use super::project::Before;
 use crate::domain::event::{Event, What};
 use crate::domain::ids::TaskId;
 use crate::domain::task::Task;
 use crate::store::rows;
 use std::collections::HashMap;
-
-/// Hashes kept of a task; one with more deliveries is looked up in its table.
-pub(super) const HASHES: usize = 64;
 
 /// A task held in memory.
 #[derive(Debug, Default)]
@@ -23,7 +21,7 @@ pub(super) struct Held {
     pub before: Option<Box<Before>>,
     /// The events that they are behind by, with their places in the log.
     pub events: Vec<(u64, Event)>,
-    /// Every hash that finds a delivery of it, while they are few; `None` where they were not read, or are many.
+    /// Every hash that finds a delivery of it, while all are near; `None` where some are not, or nothing was read.
     pub hashes: Option<Vec<i64>>,
 }
 
@@ -34,14 +32,14 @@ impl Held {
     }
 
     fn note_hashes(&mut self, event: &Event) {
+        if event.revision > log::NEAR {
+            self.hashes = None;
+        }
         let What::Delivered(delivery) = &event.what else { return };
         let Some(known) = &mut self.hashes else { return };
         known.push(rows::message_hash(&delivery.message_id));
         if let Some(s) = &delivery.submission {
             known.push(rows::intent_hash(s.class, &s.idempotency_key));
-        }
-        if known.len() > HASHES {
-            self.hashes = None;
         }
     }
 }

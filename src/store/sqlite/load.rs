@@ -1,6 +1,6 @@
 //! Loads what a rule needs to know for a command, and nothing more.
 
-use super::held::{HASHES, Held};
+use super::held::Held;
 use super::write::Batch;
 use super::{check, log};
 use crate::domain::command::{Command, Context, Request, Transition};
@@ -45,8 +45,8 @@ impl Batch<'_> {
             Some((item, task)) => Held {
                 item,
                 stored: Some(task.revision),
+                hashes: (task.revision <= log::NEAR).then(|| log::hashes(self.conn, item)).transpose()?,
                 task: Some(task),
-                hashes: log::hashes(self.conn, item, HASHES)?,
                 ..Held::default()
             },
         };

@@ -77,11 +77,15 @@ pub(super) fn name_of(conn: &Connection, item: i64) -> Result<Option<TaskId>, St
         .map_err(failed)
 }
 
-/// Every hash that finds a delivery of a task; `None` where they are more than `most`.
-pub(super) fn hashes(conn: &Connection, item: i64, most: usize) -> Result<Option<Vec<i64>>, StoreError> {
-    let sql = "SELECT key FROM thread WHERE item = ?1 AND kind = 2 LIMIT ?2";
-    let found: Vec<i64> = all(conn, sql, params![item, bound(most + 1)], |r| r.get(0))?;
-    Ok((found.len() <= most).then_some(found))
+/// Events of a task that are looked through for what is asked of them; what comes after these is found by an index. The
+/// statements and the schema say this number, too.
+pub(super) const NEAR: u64 = 64;
+
+/// Every hash that finds one of the near deliveries of a task.
+pub(super) fn hashes(conn: &Connection, item: i64) -> Result<Vec<i64>, StoreError> {
+    let sql = "SELECT intent, name FROM thread WHERE item = ?1 AND revision <= 64 AND name IS NOT NULL";
+    let found: Vec<[Option<i64>; 2]> = all(conn, sql, [item], |r| Ok([r.get(0)?, r.get(1)?]))?;
+    Ok(found.into_iter().flatten().flatten().collect())
 }
 
 /// An event of a task at its place in the log.
@@ -115,11 +119,45 @@ pub(super) fn places_from(conn: &Connection, first: u64) -> Result<Vec<Place>, S
     Ok(found)
 }
 
-/// Everything of a submission, in this order; `e.body` is the event that says what it said. The join goes from the
-/// thread on, whatever the engine thinks.
-const SUBMISSION: &str = "SELECT t.key, coalesce(m.applied, 0), coalesce(m.duplicates, 0), a.approval_id, e.body \
-     FROM thread t CROSS JOIN event e ON e.seq = t.seq \
-     LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.key LEFT JOIN approval a ON a.sequence = m.judged_by ";
+/// What is selected from the thread of a task ?1 and the submission there that arrived as ?2: near first, then far. A
+/// join goes from the thread on, whatever the engine thinks.
+macro_rules! at_arrival {
+    ($select:expr, $joins:expr) => {
+        concat!(
+            "SELECT ",
+            $select,
+            " FROM thread t ",
+            $joins,
+            " WHERE t.item = ?1 AND t.revision <= 64 AND t.arrival = ?2 UNION ALL SELECT ",
+            $select,
+            " FROM thread t INDEXED BY thread_by_arrival ",
+            $joins,
+            " WHERE t.item = ?1 AND t.revision > 64 AND t.arrival = ?2"
+        )
+    };
+}
+
+/// Everything of a submission, in this order; `e.body` is the event that says what it said.
+macro_rules! submission {
+    () => {
+        "t.arrival, coalesce(m.applied, 0), coalesce(m.duplicates, 0), a.approval_id, e.body"
+    };
+}
+
+/// Where everything of a submission is.
+macro_rules! its_joins {
+    () => {
+        "CROSS JOIN event e ON e.seq = t.seq LEFT JOIN mark m ON m.task = t.item AND m.arrival = t.arrival \
+         LEFT JOIN approval a ON a.sequence = m.judged_by"
+    };
+}
+
+/// Whether a task's table says of a submission that it arrived.
+pub(super) fn has_arrival(conn: &Connection, task: i64, arrival: u64) -> Result<bool, StoreError> {
+    conn.prepare_cached(at_arrival!("1", ""))
+        .and_then(|mut s| s.exists(params![task, int(arrival)]))
+        .map_err(failed)
+}
 
 fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
     let arrival: i64 = row.get(0).map_err(failed)?;
@@ -162,9 +200,7 @@ pub(super) fn submissions_of(
     let mut wanted = arrivals.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
-    let mut find = conn
-        .prepare_cached(&format!("{SUBMISSION} WHERE t.item = ?1 AND t.kind = 1 AND t.key = ?2"))
-        .map_err(failed)?;
+    let mut find = conn.prepare_cached(at_arrival!(submission!(), its_joins!())).map_err(failed)?;
     let mut found = Vec::with_capacity(wanted.len());
     for arrival in wanted {
         let mut rows = find.query(params![task, int(arrival)]).map_err(failed)?;
@@ -182,23 +218,43 @@ pub(super) fn submissions(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Stored>, StoreError> {
-    let mut find = conn.prepare_cached(&submissions_sql()).map_err(failed)?;
-    let mut rows = find.query(params![task, int(after), bound(limit)]).map_err(failed)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        found.push(stored(row)?);
+    for sql in PAGE_OF_SUBMISSIONS {
+        let wanted = limit.min(PAGE).saturating_sub(found.len());
+        let mut find = conn.prepare_cached(sql).map_err(failed)?;
+        let mut rows = find.query(params![task, int(after), bound(wanted)]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            found.push(stored(row)?);
+        }
     }
     Ok(found)
 }
 
-/// The statement behind [`submissions`], for the test of its plan.
-pub(super) fn submissions_sql() -> String {
-    format!("{SUBMISSION} WHERE t.item = ?1 AND t.kind = 1 AND t.key > ?2 ORDER BY t.key LIMIT ?3")
-}
+/// The statements behind [`submissions`], near and far: arrivals grow with revisions.
+pub(super) const PAGE_OF_SUBMISSIONS: [&str; 2] = [
+    concat!(
+        "SELECT ",
+        submission!(),
+        " FROM thread t ",
+        its_joins!(),
+        " WHERE t.item = ?1 AND t.revision <= 64 AND t.arrival > ?2 ORDER BY t.revision LIMIT ?3"
+    ),
+    concat!(
+        "SELECT ",
+        submission!(),
+        " FROM thread t INDEXED BY thread_by_arrival ",
+        its_joins!(),
+        " WHERE t.item = ?1 AND t.revision > 64 AND t.arrival > ?2 ORDER BY t.arrival LIMIT ?3"
+    ),
+];
 
-/// The statement behind [`probe`], for the test that values do not have it planned anew.
+/// The statement behind [`probe`].
 pub(super) const PROBE: &str = "SELECT e.body FROM thread t CROSS JOIN event e ON e.seq = t.seq \
-     WHERE t.item = ?1 AND t.kind = 2 AND t.key = ?2";
+     WHERE t.item = ?1 AND t.revision <= 64 AND ?2 IN (t.intent, t.name) \
+     UNION ALL SELECT e.body FROM thread t INDEXED BY thread_by_intent CROSS JOIN event e ON e.seq = t.seq \
+     WHERE t.item = ?1 AND t.revision > 64 AND t.intent = ?2 \
+     UNION ALL SELECT e.body FROM thread t INDEXED BY thread_by_name CROSS JOIN event e ON e.seq = t.seq \
+     WHERE t.item = ?1 AND t.revision > 64 AND t.name = ?2 AND t.intent IS NOT ?2";
 
 /// The deliveries that a hash finds: distinct submissions, and repeats under another message id.
 pub(super) fn probe(conn: &Connection, task: i64, hash: i64) -> Result<Vec<Heard>, StoreError> {
@@ -376,7 +432,7 @@ pub(super) fn events(
     let mut find = conn
         .prepare_cached(
             "SELECT e.seq, e.body FROM thread t CROSS JOIN event e ON e.seq = t.seq \
-             WHERE t.item = ?1 AND t.kind = 0 AND t.key > ?2 ORDER BY t.key LIMIT ?3",
+             WHERE t.item = ?1 AND t.revision > ?2 ORDER BY t.revision LIMIT ?3",
         )
         .map_err(failed)?;
     let mut rows = find.query(params![task, int(after), bound(limit)]).map_err(failed)?;
@@ -391,14 +447,11 @@ pub(super) fn events(
 
 /// The exact bytes of a submission's envelope.
 pub(super) fn envelope(conn: &Connection, task: i64, arrival: u64) -> Result<Option<Arc<[u8]>>, StoreError> {
-    conn.prepare_cached(
-        "SELECT e.envelope FROM thread t CROSS JOIN event e ON e.seq = t.seq \
-         WHERE t.item = ?1 AND t.kind = 1 AND t.key = ?2",
-    )
-    .and_then(|mut s| {
-        s.query_row(params![task, int(arrival)], |r| Ok(Arc::from(r.get_ref(0)?.as_blob()?))).optional()
-    })
-    .map_err(failed)
+    conn.prepare_cached(at_arrival!("e.envelope", "CROSS JOIN event e ON e.seq = t.seq"))
+        .and_then(|mut s| {
+            s.query_row(params![task, int(arrival)], |r| Ok(Arc::from(r.get_ref(0)?.as_blob()?))).optional()
+        })
+        .map_err(failed)
 }
 
 fn sequenced(row: &Row<'_>) -> rusqlite::Result<Sequenced> {

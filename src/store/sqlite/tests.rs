@@ -141,10 +141,28 @@ fn one_trace_is_found_by_its_index() {
 #[test]
 fn submissions_in_arrival_order_cost_one_index_range() {
     let (_dir, _store, conn) = store();
-    let sql = Sql { text: log::submissions_sql(), values: vec![1.into(), 0.into(), 50.into()] };
+    let ranges = ["PRIMARY KEY (item=? AND revision<?)", "INDEX thread_by_arrival (item=? AND arrival>?)"];
+    for (sql, range) in log::PAGE_OF_SUBMISSIONS.into_iter().zip(ranges) {
+        let sql = Sql { text: sql.to_owned(), values: vec![1.into(), 0.into(), 50.into()] };
+        let plan = plan(&conn, &sql);
+        assert!(plan.iter().all(|s| s.starts_with("SEARCH")), "{plan:#?}");
+        assert!(plan[0].contains(range), "{plan:#?}");
+    }
+}
+
+#[test]
+fn a_delivery_is_found_among_the_near_events_or_by_an_index() {
+    let (_dir, _store, conn) = store();
+    let sql = Sql { text: log::PROBE.to_owned(), values: vec![1.into(), 7.into()] };
     let plan = plan(&conn, &sql);
-    assert!(plan.iter().all(|s| s.starts_with("SEARCH")), "{plan:#?}");
-    assert!(plan[0].contains("PRIMARY KEY (item=? AND kind=? AND key>?)"), "{plan:#?}");
+    for range in [
+        "PRIMARY KEY (item=? AND revision<?)",
+        "INDEX thread_by_intent (item=? AND intent=?)",
+        "INDEX thread_by_name (item=? AND name=?)",
+    ] {
+        assert!(plan.iter().any(|s| s.contains(range)), "{plan:#?}");
+    }
+    assert!(plan.iter().all(|s| !s.starts_with("SCAN")), "{plan:#?}");
 }
 
 #[test]

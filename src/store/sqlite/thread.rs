@@ -5,47 +5,52 @@ use super::log::{self, int};
 use crate::domain::event::{CommittedEffect, Decided, Delivery, Event, What};
 use crate::store::StoreError;
 use crate::store::rows;
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, params};
 
-/// What a row of the table is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A revision: every event.
-    Revision = 0,
-    /// An arrival: every distinct submission.
-    Arrival = 1,
-    /// A hash of an intent or a message id.
-    Hash = 2,
+/// What an event's row can be found by, beside its revision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub arrival: Option<i64>,
+    pub intent: Option<i64>,
+    pub name: Option<i64>,
 }
 
-impl ToSql for Kind {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok((*self as i64).into())
+impl Found {
+    /// What finds a delivery; `known` says whether its submission can be found by its message id already.
+    pub(super) fn of(delivery: &Delivery, known: bool) -> Self {
+        let name = rows::message_hash(&delivery.message_id);
+        match &delivery.submission {
+            Some(s) => Found {
+                arrival: Some(int(delivery.arrival)),
+                intent: Some(rows::intent_hash(s.class, &s.idempotency_key)),
+                name: Some(name),
+            },
+            None => Found {
+                name: (delivery.duplicate_of.is_some() && !known).then_some(name),
+                ..Found::default()
+            },
+        }
     }
 }
 
 /// Notes one event of a task; each is noted once.
 pub(super) fn add(conn: &Connection, item: i64, seq: u64, event: &Event) -> Result<(), StoreError> {
-    if let What::Delivered(delivery) = &event.what
-        && let Some(s) = &delivery.submission
-    {
-        let by_intent = rows::intent_hash(s.class, &s.idempotency_key);
-        let by_id = rows::message_hash(&delivery.message_id);
-        return conn
-            .prepare_cached(
-                "INSERT OR IGNORE INTO thread(item, kind, key, seq) \
-                 VALUES (?1, 0, ?2, ?6), (?1, 1, ?3, ?6), (?1, 2, ?4, ?6), (?1, 2, ?5, ?6)",
-            )
-            .and_then(|mut s| {
-                let (revision, arrival) = (int(event.revision), int(delivery.arrival));
-                s.execute(params![item, revision, arrival, by_intent, by_id, int(seq)])
-            })
-            .map(|_| ())
-            .map_err(failed);
-    }
-    insert(conn, item, Kind::Revision, int(event.revision), seq)?;
+    let found = match &event.what {
+        What::Delivered(delivery) => {
+            let first = delivery.duplicate_of.filter(|_| delivery.submission.is_none());
+            let known = first.map(|first| repeated(conn, item, first, &delivery.message_id)).transpose()?;
+            Found::of(delivery, known.unwrap_or(false))
+        }
+        _ => Found::default(),
+    };
+    conn.prepare_cached(
+        "INSERT INTO thread(item, revision, seq, arrival, intent, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )
+    .and_then(|mut s| {
+        s.execute(params![item, int(event.revision), int(seq), found.arrival, found.intent, found.name])
+    })
+    .map_err(failed)?;
     match &event.what {
-        What::Delivered(delivery) => repeated(conn, item, seq, delivery),
         What::Applied { arrival, .. } => mark(conn, item, *arrival, "applied", "1", 1),
         What::Committed { effect, digest, scheme, common, arrival } => {
             let done = CommittedEffect {
@@ -67,22 +72,11 @@ pub(super) fn add(conn: &Connection, item: i64, seq: u64, event: &Event) -> Resu
     }
 }
 
-fn insert(conn: &Connection, item: i64, kind: Kind, key: i64, seq: u64) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO thread(item, kind, key, seq) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut s| s.execute(params![item, kind, key, int(seq)]))
-        .map(|_| ())
-        .map_err(failed)
-}
-
-/// Counts a repeat; one under a message id that is new to its submission can be found by it from now on.
-fn repeated(conn: &Connection, item: i64, seq: u64, delivery: &Delivery) -> Result<(), StoreError> {
-    let Some(first) = delivery.duplicate_of else { return Ok(()) };
+/// Counts a repeat of a submission; gives whether that can be found by this message id already.
+fn repeated(conn: &Connection, item: i64, first: u64, message_id: &str) -> Result<bool, StoreError> {
     mark(conn, item, first, "duplicates", "duplicates + 1", 1)?;
     fail::fail_point!("store-counted-duplicate");
-    if log::arrivals_of(conn, item, &delivery.message_id)?.contains(&first) {
-        return Ok(());
-    }
-    insert(conn, item, Kind::Hash, rows::message_hash(&delivery.message_id), seq)
+    Ok(log::arrivals_of(conn, item, message_id)?.contains(&first))
 }
 
 fn judged(conn: &Connection, item: i64, decided: &Decided) -> Result<(), StoreError> {
@@ -102,10 +96,7 @@ fn mark(
     first: i64,
 ) -> Result<(), StoreError> {
     // A mark on nothing would be a rule gone wrong, or a log that lost something.
-    let is_there = conn
-        .prepare_cached("SELECT 1 FROM thread WHERE item = ?1 AND kind = ?2 AND key = ?3")
-        .and_then(|mut s| s.exists(params![item, Kind::Arrival, int(arrival)]))
-        .map_err(failed)?;
+    let is_there = log::has_arrival(conn, item, arrival)?;
     if !is_there {
         return Err(damaged("message", arrival, "is not stored"));
     }

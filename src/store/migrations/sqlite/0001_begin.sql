@@ -19,16 +19,22 @@ CREATE TABLE event(
   envelope BLOB
 ) STRICT;
 
--- Where a task's events are: one tree, so that what belongs to one task lies together. What key is depends on kind:
--- 0 a revision; 1 the arrival of a distinct submission; 2 64 bits of the intent or message id of a delivery, whose
--- event is to be compared exactly with.
+-- Where a task's events are, a row for each: one tree, so that what belongs to one task lies together. arrival is that
+-- of a distinct submission; intent and name are 64 bits of its intent and of the message id it came under, whose event
+-- is to be compared exactly with. A repeat has only a name, and that only where its submission has none such yet.
 CREATE TABLE thread(
-  item INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
-  key  INTEGER NOT NULL,
-  seq  INTEGER NOT NULL,
-  PRIMARY KEY (item, kind, key, seq)
+  item     INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  seq      INTEGER NOT NULL,
+  arrival  INTEGER,
+  intent   INTEGER,
+  name     INTEGER,
+  PRIMARY KEY (item, revision)
 ) STRICT, WITHOUT ROWID;
+-- Most tasks have few events, which are looked through. What comes after the 64th is found by these.
+CREATE INDEX thread_by_arrival ON thread(item, arrival) WHERE revision > 64 AND arrival IS NOT NULL;
+CREATE INDEX thread_by_intent ON thread(item, intent) WHERE revision > 64 AND intent IS NOT NULL;
+CREATE INDEX thread_by_name ON thread(item, name) WHERE revision > 64 AND name IS NOT NULL;
 
 -- What filters and orders look at, narrow, so that a scan of all of it stays cheap; rewritten only where it changes.
 CREATE TABLE task(
