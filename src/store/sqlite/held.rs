@@ -2,7 +2,8 @@
 
 use super::log;
 use super::project::Before;
-use crate::domain::event::{Event, What};
+use crate::domain::command::Stored;
+use crate::domain::event::{Event, Submission, What};
 use crate::domain::ids::TaskId;
 use crate::domain::task::Task;
 use crate::store::rows;
@@ -31,6 +32,44 @@ impl Held {
         self.hashes.as_ref().is_some_and(|known| !known.iter().any(|h| hashes.contains(h)))
     }
 
+    /// Adds to what is stored of submissions what its tables do not say yet: those that `wanted` picks, and what became of
+    /// each.
+    pub(super) fn add_later(&self, stored: &mut Vec<Stored>, wanted: impl Fn(&Submission) -> bool) {
+        for (_, event) in &self.events {
+            match &event.what {
+                What::Delivered(d) => match &d.submission {
+                    Some(said) if wanted(said) => stored.push(Stored {
+                        submission: said.clone(),
+                        outcome: d.outcome,
+                        applied: false,
+                        duplicates: 0,
+                        judged_by: None,
+                    }),
+                    Some(_) => {}
+                    None => of(stored, d.duplicate_of.as_slice(), |s| s.duplicates += 1),
+                },
+                What::Applied { arrival, .. } => of(stored, &[*arrival], |s| s.applied = true),
+                What::Decided(d) => {
+                    let judged = |s: &mut Stored| s.judged_by = Some(d.approval_id.clone());
+                    of(stored, &d.candidates, judged);
+                    of(stored, &d.held, judged);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The arrivals of submissions that came under a message id, as far as its tables do not say them yet.
+    pub(super) fn later_named(&self, message_id: &str) -> impl Iterator<Item = u64> {
+        self.events.iter().filter_map(move |(_, event)| match &event.what {
+            What::Delivered(d) if d.message_id == message_id => match d.submission {
+                Some(_) => Some(d.arrival),
+                None => d.duplicate_of,
+            },
+            _ => None,
+        })
+    }
+
     fn note_hashes(&mut self, event: &Event) {
         if event.revision > log::NEAR {
             self.hashes = None;
@@ -44,13 +83,15 @@ impl Held {
     }
 }
 
+fn of(stored: &mut [Stored], arrivals: &[u64], change: impl Fn(&mut Stored)) {
+    stored.iter_mut().filter(|s| arrivals.contains(&s.submission.arrival)).for_each(change);
+}
+
 /// Tasks by id. One that is not here has tables that are up to the log, once [`Tasks::whole`] says so.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     by_id: HashMap<TaskId, Held>,
     behind: Vec<TaskId>,
-    /// Those whose events are in their tables already, and nothing else of them.
-    partly: Vec<TaskId>,
     pending: usize,
     /// Whether every task whose tables are behind the log is held here.
     pub whole: bool,
@@ -113,21 +154,8 @@ impl Tasks {
         events
     }
 
-    /// Remembers that only the events of a task were noted so far.
-    pub(super) fn is_partly_up(&mut self, id: &TaskId) {
-        if self.partly.last() != Some(id) {
-            self.partly.push(id.clone());
-        }
-    }
-
-    /// Takes those tasks; a commit must not leave them so.
-    pub(super) fn take_partly_up(&mut self) -> Vec<TaskId> {
-        std::mem::take(&mut self.partly)
-    }
-
     /// The tasks that may be behind, in the order of their numbers, so that neighbours are written together.
     pub(super) fn take_all_behind(&mut self) -> Vec<TaskId> {
-        self.partly.clear();
         let mut behind = std::mem::take(&mut self.behind);
         behind.sort_by_cached_key(|id| self.by_id.get(id).map(|h| h.item));
         behind

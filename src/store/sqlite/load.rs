@@ -22,12 +22,9 @@ impl Batch<'_> {
             self.hold(id)?;
         }
         let news = self.is_news(request, id);
-        match request.command {
-            // A decision is held against all that is stored of its task.
-            Command::Decide(_) => self.project(id)?,
-            // What the rule asks of the tables must be there.
-            _ if !news => self.note_events(id)?,
-            _ => {}
+        if !news && !is_plain(request) {
+            // What the rule asks of the tables must be there; and a decision is held against all that is stored.
+            self.project(id)?;
         }
         let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
         let mut context = Context::default();
@@ -72,7 +69,7 @@ impl Batch<'_> {
         let effect = match &request.command {
             Command::Admit(admit) => {
                 if let Ok(envelope) = &admit.message {
-                    self.load_submissions(item, envelope, context)?;
+                    self.load_submissions(item, &task.task_id, envelope, context)?;
                 }
                 admit.message.as_ref().ok().and_then(|e| e.effect.as_ref())
             }
@@ -105,14 +102,19 @@ impl Batch<'_> {
     fn load_submissions(
         &self,
         item: i64,
+        id: &TaskId,
         envelope: &Envelope,
         context: &mut Context,
     ) -> Result<(), StoreError> {
+        let Some(held) = self.tasks.get(id) else { return Ok(()) };
         let (class, key) = (envelope.kind.class(), &envelope.idempotency_key);
         context.same_intent = log::of_intent(self.conn, item, class, key)?;
-        let named = log::arrivals_of(self.conn, item, &envelope.message_id)?;
+        held.add_later(&mut context.same_intent, |s| s.class == class && s.idempotency_key == *key);
+        let mut named = log::arrivals_of(self.conn, item, &envelope.message_id)?;
+        named.extend(held.later_named(&envelope.message_id));
         if !named.is_empty() {
             context.same_message_id = log::submissions_of(self.conn, item, &named)?;
+            held.add_later(&mut context.same_message_id, |s| named.contains(&s.arrival));
         }
         Ok(())
     }
@@ -122,4 +124,10 @@ impl Batch<'_> {
             held.task = task;
         }
     }
+}
+
+/// Whether all that its rule asks of the tables are submissions.
+fn is_plain(request: &Request) -> bool {
+    let Command::Admit(admit) = &request.command else { return false };
+    admit.message.as_ref().is_ok_and(|envelope| envelope.effect.is_none())
 }

@@ -22,27 +22,14 @@ pub(super) struct Before {
 }
 
 impl Batch<'_> {
-    /// Notes the events of a task, for a rule that must find them; the rest follows before the commit.
-    pub(super) fn note_events(&mut self, id: &TaskId) -> Result<(), StoreError> {
-        if self.add_events(id)? {
-            self.tasks.is_partly_up(id);
-        }
-        Ok(())
-    }
-
-    fn add_events(&mut self, id: &TaskId) -> Result<bool, StoreError> {
+    /// Brings the tables of one task up to the log.
+    pub(super) fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
         let events = self.tasks.take_events(id);
         let item = self.tasks.get(id).map_or(0, |h| h.item);
         for (seq, event) in &events {
             thread::add(self.conn, item, *seq, event)?;
         }
         fail::fail_point!("store-wrote-thread");
-        Ok(!events.is_empty())
-    }
-
-    /// Brings the tables of one task up to the log.
-    pub(super) fn project(&mut self, id: &TaskId) -> Result<(), StoreError> {
-        self.add_events(id)?;
         let Some(held) = self.tasks.get_mut(id) else { return Ok(()) };
         let (Some(task), Some(before)) = (held.task.as_ref(), held.before.take()) else { return Ok(()) };
         let (conn, item) = (self.conn, held.item);
@@ -68,14 +55,6 @@ impl Batch<'_> {
         before.project(conn, item, task, self.rules)?;
         fail::fail_point!("store-wrote-projections");
         held.stored = Some(task.revision);
-        Ok(())
-    }
-
-    /// Brings the tables of those tasks up to the log that are so in part.
-    pub(super) fn finish_partly_up(&mut self) -> Result<(), StoreError> {
-        for id in self.tasks.take_partly_up() {
-            self.project(&id)?;
-        }
         Ok(())
     }
 

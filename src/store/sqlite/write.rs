@@ -277,9 +277,6 @@ impl<'a> Batch<'a> {
     pub(super) fn finish(mut self, later: bool) -> Result<(), StoreError> {
         let up_to = if self.counters.behind_from > 0 { self.counters.behind_from - 1 } else { self.began };
         let later = later && self.counters.events.saturating_sub(up_to) <= BEHIND;
-        if later {
-            self.finish_partly_up()?;
-        }
         if later && self.tasks.pending() > 0 {
             self.leave_behind()?;
         } else {

@@ -187,7 +187,9 @@ impl Writer {
     /// One commit of the first of these: all, unless more must be admitted before the others than a commit takes. Gives
     /// how many were answered.
     fn commit_some(&mut self, group: &[(usize, Request)], open: &mut [Open]) -> usize {
-        let tables = if group.len() >= CROWD { Tables::Later } else { Tables::UpToTheLog };
+        // A few that come between two crowds do not end it: quiet does, or a reader.
+        let crowd = group.len() >= CROWD || self.counters.behind_from > 0;
+        let tables = if crowd { Tables::Later } else { Tables::UpToTheLog };
         let mut reached = false;
         let began = Instant::now();
         let together = self.transaction(tables, |batch| {
