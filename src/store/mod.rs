@@ -138,6 +138,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Checks that what is read follows from the log, and the log from the messages it keeps: `limit` tasks after a
     /// number, counting events up to `through`; the last page (the one without a next) checks what belongs to no task.
+    /// Where what is read cannot be brought up to the log (a full disk), that is the error: it proves nothing against it.
     async fn check(&self, after: u64, through: u64, limit: usize) -> Result<CheckPage, StoreError>;
 
     /// Accepts a store whose head is not the remembered one, so that writes go on; kept with by whom and why.

@@ -383,6 +383,12 @@ impl Store for SqliteStore {
 
     async fn check(&self, after: u64, through: u64, limit: usize) -> Result<CheckPage, StoreError> {
         let thresholds = self.thresholds.clone();
+        // Reading brings the tables up. Where that failed for want of room or of the lock, what lags behind proves nothing
+        // against the store: it is not checked, and why is said.
+        if after == 0 && self.readers.read(schema::behind_from).await? > 0 {
+            let done = self.queue.ask(|reply| Job::BringUp { reply }).await;
+            done.or_else(|e| if matches!(e, StoreError::Damaged(_)) { Ok(()) } else { Err(e) })?;
+        }
         self.readers.read(move |conn| check::page(conn, &thresholds, after, through, limit)).await
     }
 

@@ -499,6 +499,7 @@ fn a_disk_full_while_tables_are_behind() {
         assert!(status.write_failure.unwrap().contains("the disk is full"));
         assert_eq!((store.feed_end().await.unwrap().position, status.head.events), (1, events));
         assert_eq!(ask(&store, "T-2").await, Err(StoreError::Full));
+        assert_eq!(store.check(0, events, 10).await, Err(StoreError::Full), "no finding against the store");
         // Somebody who opens it now reads it as well.
         let other = SqliteStore::open(&path, place.options()).unwrap();
         assert!(other.task(&TaskId::from("T-1")).await.unwrap().is_some());
