@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::output::{Out, named};
 use crate::coordinator::{Coordinator, Shown};
-use crate::domain::event::{Event, What};
+use crate::domain::event::{Event, Message, What};
 use crate::domain::ids::TaskId;
 
 const PAGE: usize = 500;
@@ -47,10 +47,12 @@ fn told(what: &What) -> (&'static str, String) {
             ("created", format!("{trace_id}  {}", request.goal.as_deref().unwrap_or_default()))
         }
         What::Delivered(d) => {
-            let repeats = d.duplicate_of.map(|n| format!(", repeats #{n}")).unwrap_or_default();
-            let kind = d.submission.as_ref().map(|s| format!(" {}", s.kind.as_str())).unwrap_or_default();
-            let from = named(&d.sender);
-            (d.outcome.as_str(), format!("#{} {} from {from}{kind}{repeats}", d.arrival, d.message_id))
+            let what = match &d.message {
+                Message::New(s) => format!(" {}", s.kind.as_str()),
+                Message::Repeat(r) => format!(", repeats #{}", r.of),
+            };
+            let (arrival, id) = (d.message.arrival(), d.message.message_id());
+            (d.outcome.as_str(), format!("#{arrival} {id} from {}{what}", named(d.message.sender())))
         }
         What::Moved { from, to, reason, executor, lease_version, .. } => {
             let lease = lease_version.map(|l| format!(", lease {l}")).unwrap_or_default();

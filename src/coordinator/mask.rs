@@ -4,7 +4,7 @@
 use super::Row;
 use crate::domain::decision::{Input, Part};
 use crate::domain::digest;
-use crate::domain::event::{Event, Submission, What};
+use crate::domain::event::{Event, Message, Submission, What};
 use crate::domain::failure::Failure;
 use crate::domain::interruption::{Interruption, Question};
 use crate::domain::ledger::{Asked, CandidateSet, Record};
@@ -99,7 +99,7 @@ pub(super) fn event(mask: &Mask, all: bool, event: &mut Event) {
     match &mut event.what {
         What::Created { request, .. } => maybe(mask, "/goal", &mut request.goal),
         What::Delivered(delivery) => {
-            if let Some(said) = &mut delivery.submission {
+            if let Message::New(said) = &mut delivery.message {
                 submission(mask, all, said);
             }
         }

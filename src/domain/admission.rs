@@ -12,8 +12,8 @@ use super::command::{Admit, Admitted, Context, Draft, Reply, Request, Rules, Sto
 use super::digest::{Digest, Scheme};
 use super::envelope::{Class, EffectName, Envelope, Fault, MessageType, Named, Payload, QuarantineReason};
 use super::event::{
-    Closing, CommittedEffect, ConflictSet, Delivery, Differs, Outcome, SchemeChange, Submission,
-    Verification, What,
+    Closing, CommittedEffect, ConflictSet, Delivery, Differs, Message, Outcome, Repeat, SchemeChange,
+    Submission, Verification, What,
 };
 use super::refusal::Refusal;
 use super::task::{Task, TaskState};
@@ -121,22 +121,16 @@ pub(super) fn effect_conflict(
 
 /// The submission's own record of an envelope.
 fn delivery(task: &Task, e: &Envelope, request: &Request, outcome: Outcome) -> Delivery {
-    let arrival = task.arrivals + 1;
     let (payload_ref, verification) = match &e.payload {
         Payload::Inline(_) => (None, Verification::Verified),
         Payload::Ref(r) => (Some(r.clone()), Verification::NotFetched),
     };
     Delivery {
-        arrival,
         outcome,
-        message_id: e.message_id.clone(),
-        sender: e.sender.clone(),
         submitted_by: request.principal.subject.clone(),
-        duplicate_of: None,
-        differs: None,
         id_reused: false,
-        submission: Some(Submission {
-            arrival,
+        message: Message::New(Submission {
+            arrival: task.arrivals + 1,
             message_id: e.message_id.clone(),
             sender: e.sender.clone(),
             recipient: e.recipient.clone(),
@@ -145,7 +139,7 @@ fn delivery(task: &Task, e: &Envelope, request: &Request, outcome: Outcome) -> D
             kind: e.kind,
             payload_digest: e.digest,
             digest_scheme: e.scheme,
-            common_digest: e.common,
+            common_digest: e.common.filter(|_| e.scheme != Scheme::JcsSha256V1),
             payload_ref,
             verification,
             evidence_refs: e.evidence_refs.clone(),
@@ -157,7 +151,6 @@ fn delivery(task: &Task, e: &Envelope, request: &Request, outcome: Outcome) -> D
             state_version_at: task.state_version,
             held_body: (outcome == Outcome::Held).then(|| Box::new(e.body.clone())),
         }),
-        scheme_change: None,
         conflict: None,
     }
 }
@@ -231,8 +224,7 @@ impl<'a> Arrival<'a> {
 
     fn is_same(&self, s: &Stored) -> bool {
         let (e, s) = (self.envelope, &s.submission);
-        let stored = (s.payload_digest, s.digest_scheme, s.common_digest);
-        s.kind == e.kind && s.effect == e.effect && same_content(stored, content(e))
+        s.kind == e.kind && s.effect == e.effect && same_content(s.content(), content(e))
     }
 
     /// Row 2: nothing came of it yet, or the latest record upholds it, and its sender works on the task now.
@@ -366,9 +358,7 @@ impl<'a> Arrival<'a> {
 
     fn delivery(&self, outcome: Outcome) -> Delivery {
         let mut delivery = delivery(self.task, self.envelope, self.request, outcome);
-        let sender = &self.envelope.sender;
-        delivery.id_reused = self.ctx.same_message_id.iter().any(|s| s.submission.sender != *sender)
-            || (outcome != Outcome::Duplicate && !self.ctx.same_message_id.is_empty());
+        delivery.id_reused = !self.ctx.same_message_id.is_empty();
         delivery
     }
 
@@ -411,14 +401,22 @@ impl<'a> Arrival<'a> {
             recipient: unlike(first.recipient != e.recipient).map(|()| e.recipient.clone()),
         };
         let change = SchemeChange { from: first.digest_scheme, to: e.scheme };
-        let delivery = Delivery {
-            duplicate_of: Some(first.arrival),
-            differs: Some(differs).filter(|d| *d != Differs::default()),
-            submission: None,
-            scheme_change: Some(change).filter(|c| c.from != c.to),
-            ..self.delivery(Outcome::Duplicate)
-        };
         let of = first.arrival;
+        let sender = &e.sender;
+        let delivery = Delivery {
+            outcome: Outcome::Duplicate,
+            submitted_by: self.request.principal.subject.clone(),
+            id_reused: self.ctx.same_message_id.iter().any(|s| s.submission.sender != *sender),
+            message: Message::Repeat(Repeat {
+                arrival: self.task.arrivals + 1,
+                message_id: e.message_id.clone(),
+                sender: sender.clone(),
+                of,
+                differs: Some(differs).filter(|d| *d != Differs::default()),
+                scheme_change: Some(change).filter(|c| c.from != c.to),
+            }),
+            conflict: None,
+        };
         let mut draft = Draft::on(self.task, self.request.now);
         draft.push(What::Delivered(Box::new(delivery)));
         reply(draft, e, Outcome::Duplicate, Some(of), Some(format!("repeats #{of}")))
@@ -427,7 +425,7 @@ impl<'a> Arrival<'a> {
     fn conflict(&self, outcome: Outcome, clash: Clash) -> Verdict {
         let mut delivery = self.delivery(outcome);
         let mut candidates = clash.with;
-        candidates.push(delivery.arrival);
+        candidates.push(delivery.message.arrival());
         candidates.sort_unstable();
         candidates.dedup();
         let why = clash.why.clone();

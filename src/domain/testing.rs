@@ -340,7 +340,7 @@ impl World {
                 version = event.state_version;
                 if let What::Delivered(d) = &event.what {
                     arrivals += 1;
-                    assert_eq!(d.arrival, arrivals, "arrival is total and gapless");
+                    assert_eq!(d.message.arrival(), arrivals, "arrival is total and gapless");
                 }
                 if let What::Moved { from, to, .. } = &event.what {
                     assert!(from.step(*to).is_some(), "{from} to {to} is not on the list");
@@ -355,7 +355,7 @@ impl World {
 
 fn alias(event: &Event, message_id: &str) -> Option<u64> {
     match &event.what {
-        What::Delivered(d) if d.message_id == message_id => d.duplicate_of,
+        What::Delivered(d) if d.message.message_id() == message_id => d.message.repeat().map(|r| r.of),
         _ => None,
     }
 }
@@ -364,7 +364,7 @@ impl TaskLog {
     fn note(&mut self, event: &Event) {
         match &event.what {
             What::Delivered(d) => {
-                if let Some(submission) = &d.submission {
+                if let Some(submission) = d.message.submission() {
                     self.stored.push(Stored {
                         submission: submission.clone(),
                         outcome: d.outcome,
@@ -373,7 +373,8 @@ impl TaskLog {
                         judged_by: None,
                     });
                 }
-                for s in self.stored.iter_mut().filter(|s| Some(s.submission.arrival) == d.duplicate_of) {
+                let repeated = d.message.repeat().map(|r| r.of);
+                for s in self.stored.iter_mut().filter(|s| Some(s.submission.arrival) == repeated) {
                     s.duplicates += 1;
                 }
             }

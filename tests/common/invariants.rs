@@ -88,7 +88,7 @@ pub fn try_invariants(path: &Path) -> Result<Found, String> {
             continue;
         }
         let event: Event = serde_json::from_slice(&body).map_err(|e| format!("event {seq}: {e}"))?;
-        let stores = matches!(&event.what, What::Delivered(d) if d.submission.is_some());
+        let stores = matches!(&event.what, What::Delivered(d) if d.message.submission().is_some());
         let (named, size): (Option<String>, Option<i64>) =
             (row.get(4).map_err(text)?, row.get(5).map_err(text)?);
         if stores != size.is_some_and(|n| n > 0) {
@@ -140,14 +140,14 @@ fn project(
     thread.places.insert((item, event.revision as i64, seq));
     match &event.what {
         What::Delivered(d) => {
-            let of = d.duplicate_of.unwrap_or(d.arrival);
-            let new = thread.named.insert((item, of, d.message_id.clone()));
-            if d.submission.is_some() {
-                thread.arrivals.insert((item, d.arrival as i64, seq));
-                thread.messages.insert((item, d.arrival), Message::default());
+            let (of, id) = (d.message.stored_as(), d.message.message_id().to_owned());
+            let new = thread.named.insert((item, of, id));
+            if let Some(said) = d.message.submission() {
+                thread.arrivals.insert((item, said.arrival as i64, seq));
+                thread.messages.insert((item, said.arrival), Message::default());
                 thread.hashed.insert((item, seq));
-            } else if let Some(first) = d.duplicate_of {
-                thread.messages.get_mut(&(item, first)).unwrap().duplicates += 1;
+            } else {
+                thread.messages.get_mut(&(item, of)).unwrap().duplicates += 1;
                 if new {
                     thread.hashed.insert((item, seq));
                 }

@@ -130,7 +130,7 @@ pub(in crate::domain) fn apply_held(draft: &mut Draft, of_task: &[Stored], commi
             sender: &held.sender,
             body,
             effect: held.effect.as_ref(),
-            content: (held.payload_digest, held.digest_scheme, held.common_digest),
+            content: held.content(),
         };
         take_effect(draft, committed, &taking);
     }

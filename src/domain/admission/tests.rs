@@ -2,7 +2,7 @@
 
 use crate::domain::command::{Command, Reply};
 use crate::domain::envelope::{EffectName, QuarantineReason};
-use crate::domain::event::{Closing, What};
+use crate::domain::event::{Closing, Message, What};
 use crate::domain::task::TaskState as S;
 use crate::domain::testing::{T0, World, message, owner, request, result};
 use serde_json::json;
@@ -89,8 +89,8 @@ fn row_3_a_repeat_is_counted_and_changes_no_version() {
     assert_eq!((w.task().state_version, w.task().duplicates), (version, 1));
     assert_eq!(w.task().duplicate_ids, ["M-9"]);
     let What::Delivered(d) = &w.log().events.last().unwrap().what else { panic!() };
-    assert_eq!(d.differs.as_ref().unwrap().evidence_refs.as_ref().unwrap().len(), 1);
-    assert!(d.submission.is_none(), "a repeat is not stored again");
+    let Message::Repeat(repeat) = &d.message else { panic!("a repeat is not stored again") };
+    assert_eq!(repeat.differs.as_ref().unwrap().evidence_refs.as_ref().unwrap().len(), 1);
     w.check();
 }
 
@@ -237,7 +237,7 @@ fn digest_scheme_downgrade() {
     );
     assert_eq!(w.admit(&same).outcome, "duplicate");
     let What::Delivered(d) = &w.log().events.last().unwrap().what else { panic!() };
-    let change = d.scheme_change.unwrap();
+    let change = d.message.repeat().and_then(|r| r.scheme_change).unwrap();
     assert_eq!((change.from.as_str(), change.to.as_str()), ("jcs-sha256/1", "python-sorted-json/1"));
     let other =
         message("task_result", "M-3", "k", json!({"revenue": 2}), json!({"digest_scheme": "raw-sha256/1"}));

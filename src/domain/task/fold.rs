@@ -123,27 +123,28 @@ impl Task {
     }
 
     fn delivered(&mut self, delivery: &Delivery) {
-        self.arrivals = delivery.arrival;
-        if delivery.submission.is_some() {
+        let message = &delivery.message;
+        self.arrivals = message.arrival();
+        if message.submission().is_some() {
             self.submissions += 1;
         }
         match delivery.outcome {
             Outcome::Duplicate => {
                 self.duplicates += 1;
-                if !self.duplicate_ids.contains(&delivery.message_id) {
-                    self.duplicate_ids.push(delivery.message_id.clone());
+                if !self.duplicate_ids.iter().any(|known| known == message.message_id()) {
+                    self.duplicate_ids.push(message.message_id().to_owned());
                     if self.duplicate_ids.len() > REMEMBERED_IDS {
                         self.duplicate_ids.remove(0);
                     }
                 }
             }
-            Outcome::Held => self.held.push(delivery.arrival),
+            Outcome::Held => self.held.push(message.arrival()),
             _ => {}
         }
         if let Some(set) = &delivery.conflict {
             self.join(set);
         }
-        let outcome = delivery.submission.as_ref().filter(|s| s.class == Class::Outcome);
+        let outcome = message.submission().filter(|s| s.class == Class::Outcome);
         if let Some(outcome) = outcome.filter(|_| delivery.outcome == Outcome::Accepted) {
             self.outcome = Some(outcome.arrival);
         }

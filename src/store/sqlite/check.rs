@@ -7,7 +7,7 @@ use super::{quarantine, schema};
 use crate::domain::attention::{self, Attention, Thresholds};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::{Limits, parse};
-use crate::domain::event::{Delivery, Event, Submission, What};
+use crate::domain::event::{Delivery, Event, Message, Submission, What};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::LogProblem;
 use crate::domain::task::{Task, evolve};
@@ -137,9 +137,8 @@ impl Told {
     /// What the next event is to be found by.
     fn finds(&mut self, event: &Event) -> Found {
         let What::Delivered(d) = &event.what else { return Found::default() };
-        let of = d.duplicate_of.filter(|_| d.submission.is_none()).unwrap_or(d.arrival);
-        let is_new = self.named.insert((of, d.message_id.clone()));
-        Found::of(d, !is_new)
+        let is_new = self.named.insert((d.message.stored_as(), d.message.message_id().to_owned()));
+        Found::of(&d.message, !is_new)
     }
 
     /// Folds an event; says why it cannot follow, or does not fit the message it keeps.
@@ -168,15 +167,14 @@ impl Told {
     }
 
     fn delivered(&mut self, id: &TaskId, d: &Delivery, envelope: Option<&[u8]>) -> Option<String> {
-        match (&d.submission, envelope) {
-            (None, None) => {
-                let first = d.duplicate_of?;
-                self.marks.entry(first).or_default().1 += 1;
+        match (&d.message, envelope) {
+            (Message::Repeat(repeat), None) => {
+                self.marks.entry(repeat.of).or_default().1 += 1;
                 None
             }
-            (Some(said), Some(raw)) => differs_from(said, id, raw),
-            (Some(_), None) => Some("the message it stores is gone".into()),
-            (None, Some(_)) => Some("it keeps a message that it does not speak of".into()),
+            (Message::New(said), Some(raw)) => differs_from(said, id, raw),
+            (Message::New(_), None) => Some("the message it stores is gone".into()),
+            (Message::Repeat(_), Some(_)) => Some("it keeps a message that it does not speak of".into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::log;
 use super::project::Before;
 use crate::domain::command::Stored;
-use crate::domain::event::{Event, Submission, What};
+use crate::domain::event::{Event, Message, Submission, What};
 use crate::domain::ids::TaskId;
 use crate::domain::task::Task;
 use crate::store::rows;
@@ -37,16 +37,16 @@ impl Held {
     pub(super) fn add_later(&self, stored: &mut Vec<Stored>, wanted: impl Fn(&Submission) -> bool) {
         for (_, event) in &self.events {
             match &event.what {
-                What::Delivered(d) => match &d.submission {
-                    Some(said) if wanted(said) => stored.push(Stored {
+                What::Delivered(d) => match &d.message {
+                    Message::New(said) if wanted(said) => stored.push(Stored {
                         submission: said.clone(),
                         outcome: d.outcome,
                         applied: false,
                         duplicates: 0,
                         judged_by: None,
                     }),
-                    Some(_) => {}
-                    None => of(stored, d.duplicate_of.as_slice(), |s| s.duplicates += 1),
+                    Message::New(_) => {}
+                    Message::Repeat(repeat) => of(stored, &[repeat.of], |s| s.duplicates += 1),
                 },
                 What::Applied { arrival, .. } => of(stored, &[*arrival], |s| s.applied = true),
                 What::Decided(d) => {
@@ -62,10 +62,7 @@ impl Held {
     /// The arrivals of submissions that came under a message id, as far as its tables do not say them yet.
     pub(super) fn later_named(&self, message_id: &str) -> impl Iterator<Item = u64> {
         self.events.iter().filter_map(move |(_, event)| match &event.what {
-            What::Delivered(d) if d.message_id == message_id => match d.submission {
-                Some(_) => Some(d.arrival),
-                None => d.duplicate_of,
-            },
+            What::Delivered(d) if d.message.message_id() == message_id => Some(d.message.stored_as()),
             _ => None,
         })
     }
@@ -76,8 +73,8 @@ impl Held {
         }
         let What::Delivered(delivery) = &event.what else { return };
         let Some(known) = &mut self.hashes else { return };
-        known.push(rows::message_hash(&delivery.message_id));
-        if let Some(s) = &delivery.submission {
+        known.push(rows::message_hash(delivery.message.message_id()));
+        if let Some(s) = delivery.message.submission() {
             known.push(rows::intent_hash(s.class, &s.idempotency_key));
         }
     }

@@ -5,7 +5,7 @@ use super::schema;
 use crate::domain::command::{Replay, Stored};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::Class;
-use crate::domain::event::{CommittedEffect, Event, Outcome, Submission};
+use crate::domain::event::{CommittedEffect, Event, Message, Outcome};
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Head, Record};
 use crate::domain::task::Task;
@@ -162,12 +162,13 @@ pub(super) fn has_arrival(conn: &Connection, task: i64, arrival: u64) -> Result<
 fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
     let arrival: i64 = row.get(0).map_err(failed)?;
     let body = row.get_ref(4).and_then(|b| Ok(b.as_blob()?)).map_err(failed)?;
-    let missing = || damaged("message", arrival, "its event holds no submission");
-    let delivery = heard(body)?;
+    let Heard { outcome, message: Message::New(submission) } = heard(body)? else {
+        return Err(damaged("message", arrival, "its event holds no submission"));
+    };
     let duplicates: i64 = row.get(2).map_err(failed)?;
     Ok(Stored {
-        submission: delivery.submission.ok_or_else(missing)?,
-        outcome: delivery.outcome,
+        submission,
+        outcome,
         applied: row.get(1).map_err(failed)?,
         duplicates: duplicates.unsigned_abs(),
         judged_by: row.get(3).map_err(failed)?,
@@ -178,13 +179,8 @@ fn stored(row: &Row<'_>) -> Result<Stored, StoreError> {
 /// deliveries are read for the next.
 #[derive(Deserialize)]
 pub(super) struct Heard {
-    pub arrival: u64,
     pub outcome: Outcome,
-    pub message_id: String,
-    #[serde(default)]
-    pub duplicate_of: Option<u64>,
-    #[serde(default)]
-    pub submission: Option<Submission>,
+    pub message: Message,
 }
 
 fn heard(body: &[u8]) -> Result<Heard, StoreError> {
@@ -282,10 +278,11 @@ pub(super) fn of_intent(
         )
         .map_err(failed)?;
     let mut found = Vec::new();
-    for Heard { outcome, submission, .. } in probe(conn, task, intent_hash(class, key))? {
-        let Some(submission) = submission.filter(|s| s.class == class && s.idempotency_key == key) else {
+    for Heard { outcome, message } in probe(conn, task, intent_hash(class, key))? {
+        let Message::New(submission) = message else { continue };
+        if submission.class != class || submission.idempotency_key != key {
             continue;
-        };
+        }
         let marked = marks
             .query_row(params![task, int(submission.arrival)], |r| {
                 Ok((r.get(0)?, r.get::<_, i64>(1)?.unsigned_abs(), r.get(2)?))
@@ -302,8 +299,8 @@ pub(super) fn of_intent(
 /// The arrivals of submissions that came under a message id, as the first delivery or as a repeat.
 pub(super) fn arrivals_of(conn: &Connection, task: i64, message_id: &str) -> Result<Vec<u64>, StoreError> {
     let found = probe(conn, task, message_hash(message_id))?;
-    let named = found.into_iter().filter(|d| d.message_id == message_id);
-    let mut arrivals: Vec<u64> = named.map(|d| d.duplicate_of.unwrap_or(d.arrival)).collect();
+    let named = found.iter().map(|d| &d.message).filter(|m| m.message_id() == message_id);
+    let mut arrivals: Vec<u64> = named.map(Message::stored_as).collect();
     arrivals.sort_unstable();
     arrivals.dedup();
     Ok(arrivals)

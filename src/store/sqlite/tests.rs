@@ -157,8 +157,8 @@ fn a_delivery_is_found_among_the_near_events_or_by_an_index() {
     let plan = plan(&conn, &sql);
     for range in [
         "PRIMARY KEY (item=? AND revision<?)",
-        "INDEX thread_by_intent (item=? AND intent=?)",
-        "INDEX thread_by_name (item=? AND name=?)",
+        "INDEX thread_by_intent (item=? AND intent=? ",
+        "INDEX thread_by_name (item=? AND name=? ",
     ] {
         assert!(plan.iter().any(|s| s.contains(range)), "{plan:#?}");
     }

@@ -2,7 +2,7 @@
 
 use super::connect::{damaged, failed};
 use super::log::{self, int};
-use crate::domain::event::{CommittedEffect, Decided, Delivery, Event, What};
+use crate::domain::event::{CommittedEffect, Decided, Event, Message, Repeat, What};
 use crate::store::StoreError;
 use crate::store::rows;
 use rusqlite::{Connection, params};
@@ -16,19 +16,16 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What finds a delivery; `known` says whether its submission can be found by its message id already.
-    pub(super) fn of(delivery: &Delivery, known: bool) -> Self {
-        let name = rows::message_hash(&delivery.message_id);
-        match &delivery.submission {
-            Some(s) => Found {
-                arrival: Some(int(delivery.arrival)),
+    /// What finds a message; `known` says whether its submission can be found by its message id already.
+    pub(super) fn of(message: &Message, known: bool) -> Self {
+        let name = rows::message_hash(message.message_id());
+        match message {
+            Message::New(s) => Found {
+                arrival: Some(int(s.arrival)),
                 intent: Some(rows::intent_hash(s.class, &s.idempotency_key)),
                 name: Some(name),
             },
-            None => Found {
-                name: (delivery.duplicate_of.is_some() && !known).then_some(name),
-                ..Found::default()
-            },
+            Message::Repeat(_) => Found { name: (!known).then_some(name), ..Found::default() },
         }
     }
 }
@@ -37,9 +34,12 @@ impl Found {
 pub(super) fn add(conn: &Connection, item: i64, seq: u64, event: &Event) -> Result<(), StoreError> {
     let found = match &event.what {
         What::Delivered(delivery) => {
-            let first = delivery.duplicate_of.filter(|_| delivery.submission.is_none());
-            let known = first.map(|first| repeated(conn, item, first, &delivery.message_id)).transpose()?;
-            Found::of(delivery, known.unwrap_or(false))
+            let message = &delivery.message;
+            let known = match message {
+                Message::New(_) => false,
+                Message::Repeat(repeat) => repeated(conn, item, repeat)?,
+            };
+            Found::of(message, known)
         }
         _ => Found::default(),
     };
@@ -73,10 +73,10 @@ pub(super) fn add(conn: &Connection, item: i64, seq: u64, event: &Event) -> Resu
 }
 
 /// Counts a repeat of a submission; gives whether that can be found by this message id already.
-fn repeated(conn: &Connection, item: i64, first: u64, message_id: &str) -> Result<bool, StoreError> {
-    mark(conn, item, first, "duplicates", "duplicates + 1", 1)?;
+fn repeated(conn: &Connection, item: i64, repeat: &Repeat) -> Result<bool, StoreError> {
+    mark(conn, item, repeat.of, "duplicates", "duplicates + 1", 1)?;
     fail::fail_point!("store-counted-duplicate");
-    Ok(log::arrivals_of(conn, item, message_id)?.contains(&first))
+    Ok(log::arrivals_of(conn, item, &repeat.message_id)?.contains(&repeat.of))
 }
 
 fn judged(conn: &Connection, item: i64, decided: &Decided) -> Result<(), StoreError> {

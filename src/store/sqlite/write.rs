@@ -183,7 +183,7 @@ impl<'a> Batch<'a> {
         let mut numbered = Vec::with_capacity(events.len());
         for event in events {
             let begins = matches!(event.what, What::Created { .. }).then_some(&task.task_id);
-            let stores = matches!(&event.what, What::Delivered(d) if d.submission.is_some());
+            let stores = matches!(&event.what, What::Delivered(d) if d.message.submission().is_some());
             let envelope = envelope.filter(|_| stores);
             let seq = self.append(item, event.revision, begins, &event, envelope)?;
             fail::fail_point!("store-wrote-event");

@@ -17,7 +17,7 @@ use super::decision::correct::decide;
 use super::reading::Reading;
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
-use crate::domain::event::What;
+use crate::domain::event::{Message, What};
 use crate::domain::ids::TaskId;
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect, Source};
@@ -129,10 +129,10 @@ impl Timeline {
         let id = self.reading.id().clone();
         if let What::Delivered(d) = &noted.event.what {
             // A repeat is not stored again: what it repeats is.
-            let stored = if d.submission.is_some() { d.arrival } else { d.duplicate_of.unwrap_or(d.arrival) };
-            let title = match stored == d.arrival {
-                true => format!("envelope #{}", d.arrival),
-                false => format!("envelope #{stored}, which #{} repeats", d.arrival),
+            let stored = d.message.stored_as();
+            let title = match &d.message {
+                Message::New(_) => format!("envelope #{stored}"),
+                Message::Repeat(r) => format!("envelope #{stored}, which #{} repeats", r.arrival),
             };
             return ctx.push(Viewer::of(title, id, stored, Source::Envelope, None));
         }

@@ -52,7 +52,7 @@ impl Timeline {
             revision: if count == 1 { event.revision.to_string() } else { format!("{}+", event.revision) },
             time: moment(event.at, self.told, view.model),
             arrival: match &event.what {
-                What::Delivered(d) => d.arrival.to_string(),
+                What::Delivered(d) => d.message.arrival().to_string(),
                 _ => String::new(),
             },
             who: told.who,

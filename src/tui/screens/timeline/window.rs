@@ -182,5 +182,5 @@ impl Rows for Window {
 /// Whether an event only repeats what is stored.
 fn is_repeat(event: &Event) -> bool {
     matches!(&event.what, What::Delivered(d)
-        if d.outcome == Outcome::Duplicate && d.differs.is_none() && !d.id_reused && d.scheme_change.is_none())
+        if d.outcome == Outcome::Duplicate && !d.id_reused && d.message.repeat().is_some_and(|r| r.differs.is_none() && r.scheme_change.is_none()))
 }

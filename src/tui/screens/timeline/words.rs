@@ -2,7 +2,7 @@
 
 use crate::domain::decision::{Input, Part};
 use crate::domain::envelope::Class;
-use crate::domain::event::{Closing, Delivery, Event, Outcome, What};
+use crate::domain::event::{Closing, Delivery, Event, Message, Outcome, What};
 use crate::domain::ids::Timestamp;
 use crate::domain::task::TaskState;
 use crate::domain::text::clip;
@@ -147,36 +147,36 @@ pub(in super::super) fn said(input: &Input) -> String {
 }
 
 fn delivered(d: &Delivery) -> Words {
-    let what = match &d.submission {
-        Some(s) => s.kind.as_str().to_owned(),
-        None => "repeat".to_owned(),
+    let plain = matches!(d.outcome, Outcome::Accepted | Outcome::Duplicate);
+    let outcome = d.outcome.as_str();
+    let outcome = if plain { outcome.to_owned() } else { outcome.to_uppercase() };
+    let mut about = format!("{outcome} {}", d.message.message_id());
+    let what = match &d.message {
+        Message::New(s) => {
+            about.push_str(&format!(", {}", s.payload_digest.hex_prefix(12)));
+            if let Some(lease) = s.lease_version {
+                about.push_str(&format!(", lease {lease}"));
+            }
+            if let Some(attempt) = s.attempt {
+                about.push_str(&format!(", attempt {attempt}"));
+            }
+            s.kind.as_str()
+        }
+        Message::Repeat(r) => {
+            about.push_str(&format!(", repeats #{}", r.of));
+            "repeat"
+        }
     };
-    let mut about = format!("{} {}", d.outcome.as_str().to_uppercase(), d.message_id);
-    if matches!(d.outcome, Outcome::Accepted | Outcome::Duplicate) {
-        about = format!("{} {}", d.outcome.as_str(), d.message_id);
-    }
-    if let Some(first) = d.duplicate_of {
-        about.push_str(&format!(", repeats #{first}"));
-    }
-    if let Some(s) = &d.submission {
-        about.push_str(&format!(", {}", s.payload_digest.hex_prefix(12)));
-        if let Some(lease) = s.lease_version {
-            about.push_str(&format!(", lease {lease}"));
-        }
-        if let Some(attempt) = s.attempt {
-            about.push_str(&format!(", attempt {attempt}"));
-        }
-    }
-    if d.submitted_by != d.sender {
+    if d.submitted_by != d.message.sender() {
         about.push_str(&format!(", via {}", d.submitted_by));
     }
-    if let Some(change) = &d.scheme_change {
+    if let Some(change) = d.message.repeat().and_then(|r| r.scheme_change) {
         about.push_str(&format!(", scheme {} for {}", change.to.as_str(), change.from.as_str()));
     }
     if let Some(conflict) = &d.conflict {
         about.push_str(&format!(": {}", conflict.why));
     }
-    Words { kind: Kind::Message, what, who: d.sender.clone(), about }
+    Words { kind: Kind::Message, what: what.to_owned(), who: d.message.sender().to_owned(), about }
 }
 
 /// What was seen in front of an event, as far as one has read.
@@ -196,7 +196,7 @@ impl Before {
         self.at = Some(event.at);
         match &event.what {
             What::Delivered(d) => {
-                if let Some(s) = &d.submission {
+                if let Some(s) = d.message.submission() {
                     if self.claimed.is_some_and(|before| s.created_at < before)
                         || s.created_at > s.received_at
                     {
@@ -207,7 +207,7 @@ impl Before {
                         odd.push("no lease");
                     }
                 }
-                if d.differs.is_some() {
+                if d.message.repeat().is_some_and(|r| r.differs.is_some()) {
                     odd.push("not all of it as the first time");
                 }
                 if d.id_reused {
