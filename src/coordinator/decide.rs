@@ -10,6 +10,7 @@ use crate::domain::event::Verification;
 use crate::domain::ledger::{CandidateSet, Side};
 use crate::domain::redact::{Mask, diff_hidden};
 use crate::domain::refusal::Refusal;
+use crate::domain::shell::is_left_open;
 use crate::domain::task::Task;
 use crate::store::Store;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ pub(super) fn payload_of(raw: &[u8]) -> Option<Arc<[u8]>> {
 /// A reason that is kept for ever: not blank, bounded, and no credential.
 pub(super) fn checked_reason(reason: &str) -> Result<String, Refusal> {
     let reason = reason.trim();
-    if reason.is_empty() {
+    if reason.is_empty() || is_left_open(reason) {
         return Err(Refusal::ReasonTooShort { minimum: 1 });
     }
     if reason.len() > 64 << 10 {

@@ -107,6 +107,14 @@ impl<S: Store> Local<S> {
         let read = tokio::task::spawn_blocking(move || admit::read(incoming, &rules.limits, scheme));
         let broke = |_| StoreError::Failed("the message could not be read: the reader broke".into());
         let mut admit = read.await.map_err(broke)?;
+        if let Ok(envelope) = &admit.message
+            && entry.named.message_id.as_ref() != Some(&envelope.message_id)
+            && !self.store.arrivals_of(&envelope.task_id, &envelope.message_id).await?.is_empty()
+        {
+            let why =
+                format!("message {:?} is admitted already: it does not repair {id}", envelope.message_id);
+            return Err(Refusal::Invalid { why }.into());
+        }
         admit.readmits = Some(id.to_owned());
         match self.one(Command::Admit(Box::new(admit)), self.carrier(&entry)).await? {
             Reply::Admitted(admitted) => Ok(admitted),

@@ -19,6 +19,7 @@ use super::ids::TaskId;
 use super::ledger::{CandidateSet, Decider, PolicyMark, Record, SetSeen, Side};
 use super::refusal::Refusal;
 use super::secret::looks_like_secret;
+use super::shell::is_left_open;
 use super::task::{Task, TaskState};
 use super::text::is_hidden;
 use serde::{Deserialize, Serialize};
@@ -215,7 +216,8 @@ impl<'a> Case<'a> {
     fn reason(&self) -> Result<(), Refusal> {
         let minimum = self.rules.policy.minimum_reason.max(1);
         let seen = |c: &char| !is_hidden(*c);
-        if self.d.reason.trim().chars().filter(seen).count() < minimum {
+        let reason = self.d.reason.trim();
+        if reason.chars().filter(seen).count() < minimum || is_left_open(reason) {
             return Err(Refusal::ReasonTooShort { minimum });
         }
         match looks_like_secret(&self.d.reason) {

@@ -100,7 +100,7 @@ pub enum Refusal {
         why: String,
     },
     /// A reason is required.
-    #[error("the reason is too short: {minimum} or more characters that are not blank")]
+    #[error("the reason is too short: {minimum} or more characters that are not blank, and not `…`")]
     ReasonTooShort {
         /// The policy's minimum.
         minimum: usize,

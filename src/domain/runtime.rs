@@ -10,6 +10,7 @@ use super::failure::{Failure, FailureKind};
 use super::ids::TaskId;
 use super::interruption::{Interruption, Question};
 use super::refusal::Refusal;
+use super::shell::is_left_open;
 use super::task::{By, Task, TaskState};
 
 /// The longest lease: a worker that needs more renews.
@@ -72,7 +73,7 @@ impl Runtime<'_> {
     fn reason(&self, reason: &str) -> Result<String, Refusal> {
         let reason = reason.trim();
         let limit = self.rules.limits.text_bytes;
-        if reason.is_empty() {
+        if reason.is_empty() || is_left_open(reason) {
             return Err(Refusal::ReasonTooShort { minimum: 1 });
         }
         if reason.len() > limit {

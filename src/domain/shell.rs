@@ -12,6 +12,11 @@ pub fn word(name: &str) -> String {
     format!("'{}'", name.replace('\'', r"'\''"))
 }
 
+/// Whether a person left open what they must say: the command is as it was printed.
+pub fn is_left_open(said: &str) -> bool {
+    said.trim() == "…"
+}
+
 /// What every command needs that acts on the task as it was seen.
 pub fn as_seen(task: &Task) -> String {
     format!("--expect-version {} --reason …", task.state_version)

@@ -147,7 +147,7 @@ impl SqliteStore {
             memory,
             shelf: shelf.clone(),
             checkpoints,
-            counters: write::Counters::default(),
+            counters: write::Counters { epoch: schema::epoch(&conn)?, ..write::Counters::default() },
             tasks: held::Tasks::default(),
             data_version: None,
             unadmittable: None,
@@ -254,6 +254,10 @@ fn remembers(shelf: &Shelf, store_id: &str) -> bool {
 #[async_trait]
 impl Store for SqliteStore {
     async fn status(&self) -> Result<StoreStatus, StoreError> {
+        if self.shared.mismatch().is_some() {
+            // Somebody may have accepted it elsewhere; where that cannot be seen now, it is not accepted yet.
+            _ = self.queue.ask(|reply| Job::BringUp { reply }).await;
+        }
         let shared = Arc::clone(&self.shared);
         self.readers
             .read(move |conn| {

@@ -174,6 +174,29 @@ fn a_person_accepts_a_shorter_log() {
     check_invariants(&place.path());
 }
 
+/// What a person accepted in one program holds for another that has the store open.
+#[test]
+fn a_head_accepted_elsewhere() {
+    let place = Place::new();
+    block_on(async {
+        ask(&place.open(), "T-1").await.unwrap().unwrap();
+        let backup = place.dir.path().join("backup.db");
+        fs::copy(place.path(), &backup).unwrap();
+        ask(&place.open(), "T-2").await.unwrap().unwrap();
+        fs::copy(&backup, place.path()).unwrap();
+        let (here, elsewhere) = (place.open(), place.open());
+        let why = here.status().await.unwrap().mismatch.expect("noticed");
+        assert_eq!(ask(&here, "T-3").await.unwrap(), Err(Refusal::HeadMismatch { why }));
+        elsewhere.accept_head(&acceptance()).await.unwrap();
+        let status = here.status().await.unwrap();
+        assert_eq!((status.mismatch, status.epoch), (None, 2));
+        ask(&here, "T-3").await.unwrap().unwrap();
+        ask(&elsewhere, "T-4").await.unwrap().unwrap();
+        assert_eq!(here.status().await.unwrap().mismatch, None);
+    });
+    check_invariants(&place.path());
+}
+
 #[test]
 fn backup_restored_older() {
     let place = Place::new();

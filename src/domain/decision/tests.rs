@@ -74,6 +74,8 @@ fn checks_come_in_the_stated_order() {
     assert_eq!(code(w.decide(d.clone())), "not_upholdable");
     d.upheld = vec![2];
     assert_eq!(code(w.decide(d.clone())), "reason_too_short");
+    d.reason = " … ".into();
+    assert_eq!(code(w.decide(d.clone())), "reason_too_short", "as a printed command leaves it open");
     d.reason = "because".into();
     assert_eq!(code(w.decide(d.clone())), "input_invalid");
     d.input = None;

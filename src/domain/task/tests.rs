@@ -262,7 +262,7 @@ fn an_effect_that_did_not_happen_may_be_announced_again() {
         task_id: "T".into(),
         effect: effect("e", "t"),
         expected_version: w.task().state_version,
-        reason: "  ".into(),
+        reason: "…".into(),
     };
     assert_eq!(outcome(w.submit(blank, owner())), Err("reason_too_short"));
     let stale = Command::Void {

@@ -6,7 +6,7 @@ use super::transaction::{commit, roll_back};
 use super::write::Counters;
 use super::writer::Writer;
 use crate::store::remembered::{HeadFile, Memory, Remembered};
-use crate::store::{Acceptance, StoreError};
+use crate::store::{Acceptance, StoreError, StoreHead};
 use rusqlite::{Connection, params};
 use std::io;
 
@@ -35,7 +35,19 @@ impl Writer {
         }
         let Some(conn) = &self.conn else { return Err(StoreError::Closed) };
         conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let stored = store_acceptance(conn, &self.shared.store_id, acceptance, why, known);
+        // Remembered first: whoever sees the commit must find it accepted. Where that fails, the epoch that is remembered
+        // has no store, and nothing is accepted.
+        let stored =
+            store_acceptance(conn, &self.shared.store_id, acceptance, why, known).and_then(|counters| {
+                let head = StoreHead {
+                    events: counters.events,
+                    last_event: counters.last_event,
+                    ledger: counters.ledger.clone(),
+                };
+                let now = Remembered { epoch: counters.epoch, head };
+                self.memory.accept(&now).map_err(unremembered)?;
+                Ok(counters)
+            });
         let counters = match stored {
             Ok(counters) => commit(conn).map(|()| counters)?,
             Err(e) => {
@@ -46,14 +58,14 @@ impl Writer {
         self.counters = counters;
         self.tasks.clear();
         self.data_version = None;
-        let now = Remembered { epoch: self.counters.epoch, head: self.head() };
-        self.memory
-            .accept(&now)
-            .and_then(|()| self.shelf.put_store_at(&self.shared.path, &self.shared.store_id))
-            .map_err(|e| StoreError::Failed(format!("the head cannot be remembered: {e}")))?;
+        self.shelf.put_store_at(&self.shared.path, &self.shared.store_id).map_err(unremembered)?;
         self.shared.committed();
         Ok(())
     }
+}
+
+fn unremembered(e: io::Error) -> StoreError {
+    StoreError::Failed(format!("the head cannot be remembered: {e}"))
 }
 
 fn store_acceptance(

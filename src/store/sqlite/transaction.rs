@@ -8,7 +8,7 @@ use super::write::{Batch, Counters};
 use super::writer::{KEPT, Writer};
 use crate::domain::command::Rules;
 use crate::domain::refusal::Refusal;
-use crate::store::remembered::Remembered;
+use crate::store::remembered::{Memory, Remembered};
 use crate::store::{StoreError, StoreHead};
 use rusqlite::Connection;
 use std::sync::atomic::Ordering;
@@ -154,13 +154,16 @@ impl Writer {
         if self.data_version == Some(version) {
             return Ok(());
         }
-        let before = self.counters.events;
+        let (before, epoch) = (self.counters.events, self.counters.epoch);
         self.tasks.clear();
         self.counters = Counters::read(conn, &self.shared.store_id)?;
-        if self.shared.mismatch().is_none() {
+        // Another process in which a person accepted the head remembered it before it committed that.
+        let accepted = self.counters.epoch > epoch
+            && matches!(self.memory.read(), Ok(Memory::Of(known)) if known.epoch == self.counters.epoch);
+        if self.shared.mismatch().is_none() || accepted {
             self.shared.set_mismatch(accept::mismatch(conn, &self.memory)?);
         }
-        if self.shared.mismatch().is_none() && self.counters.events < before {
+        if self.shared.mismatch().is_none() && self.counters.events < before && !accepted {
             let now = self.counters.events;
             self.shared
                 .set_mismatch(Some(format!("log shorter than before: it had {before} events and has {now}")));
