@@ -131,6 +131,7 @@ impl<S: Store> Coordinator for Local<S> {
             events: status.head.events,
             head: status.head.ledger,
             mismatch: status.mismatch,
+            read_only: status.read_only,
             write_failure: status.write_failure,
         })
     }

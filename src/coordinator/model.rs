@@ -249,6 +249,8 @@ pub struct Status {
     pub events: u64,
     /// Why writes are refused until a person accepts the head.
     pub mismatch: Option<String>,
+    /// Why the store is open for viewing only, so that nothing can be written; `None` = it may be written.
+    pub read_only: Option<String>,
     /// Why the last write failed.
     pub write_failure: Option<String>,
 }

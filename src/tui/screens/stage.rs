@@ -406,6 +406,7 @@ pub(super) fn status(records: u64) -> Status {
         head: Head { store_id: "S-1".into(), sequence: records, record_digest: None },
         events: 9,
         mismatch: None,
+        read_only: None,
         write_failure: None,
     }
 }
