@@ -49,6 +49,12 @@ fn from_a_conflict_to_a_verified_record() {
     assert_eq!(home.run(&["verify", "--ledger", "--json"]).code(0).one(), report);
     assert_eq!(report, json!({"ok": true, "records": 1, "head": record["record_digest"], "problem": null}));
     assert_eq!(&home.run(&["approvals", "T-20", "--json"]).code(0).one(), record);
+    let filtered = |filter: &str| home.run(&["approvals", "--filter", filter, "--json"]).code(0);
+    assert_eq!(&filtered("state:ready task:T-* mine").one(), record);
+    assert_eq!(filtered("-mine").out, "");
+    assert!(home.run(&["approvals", "--filter", "state:canceled"]).code(0).err.contains("no record fits"));
+    let wrong = home.run(&["approvals", "--filter", "reason:stuck"]).code(2);
+    assert!(wrong.err.contains("reason: means nothing here"), "{}", wrong.err);
     assert_eq!(home.run(&["list", "--json"]).code(0).out, "", "nothing waits any more");
     assert_eq!(home.show("T-20")["decided"]["upheld"], json!([3]));
 }

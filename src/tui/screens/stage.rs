@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::coordinator::{
-    Approval, Entry, EntryState, Link as Way, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted,
-    Tallies, Tally,
+    Approval, Entry, EntryState, LedgerPage, LedgerPlace, LedgerRequest, Link as Way, Page, PayloadView,
+    Quarantined, Row, Shown, Status, Submitted, Tallies, Tally,
 };
 use crate::domain::actor::Principal;
 use crate::domain::attention::{Reason, Stuck};
@@ -18,7 +18,7 @@ use crate::domain::diff::{Diff, Limits, Lines};
 use crate::domain::digest::{Digest, Scheme};
 use crate::domain::envelope::{Named, QuarantineReason, parse};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::ledger::{Head, Record, Report};
+use crate::domain::ledger::{Head, Judged, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::draft::{Draft, Kind};
@@ -248,10 +248,13 @@ impl Stage {
                 let diff = Diff::new(a.0.clone(), b.0.clone(), &never, Limits::default());
                 Reply::Compare(diff.map(Arc::new).map_err(|error| error.to_string()))
             }
-            Ask::Approvals(_, after, limit) => {
-                let records = self.world.records.iter().filter(|record| record.sequence > *after);
-                let told = |record: &Record| Approval { record: Box::new(record.clone()), bytes: Vec::new() };
-                Reply::Approvals(records.take(*limit).map(told).collect())
+            Ask::Approvals(request) => {
+                let records = &self.world.records;
+                let told = |number: u64| {
+                    let record = records[usize::try_from(number).unwrap() - 1].clone();
+                    Approval { record: Box::new(record), bytes: Vec::new() }
+                };
+                Reply::Approvals(ledger(records.len() as u64, told, request))
             }
             Ask::Payload(_, arrival) => Reply::Payload(self.payload(*arrival)),
             Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
@@ -367,6 +370,32 @@ impl Stage {
         asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None })
             .collect()
     }
+}
+
+/// Records that `ledger` looks at for one page.
+const LOOKED_AT: usize = 1000;
+
+/// A page of `head` records, as it is asked for.
+pub(super) fn ledger(head: u64, make: impl Fn(u64) -> Approval, request: &LedgerRequest) -> LedgerPage {
+    assert!((1..=1000).contains(&request.limit), "{request:?}");
+    let (numbers, place): (Box<dyn Iterator<Item = u64>>, fn(u64) -> LedgerPlace) = match request.from {
+        LedgerPlace::After(number) => (Box::new(number + 1..=head), LedgerPlace::After),
+        LedgerPlace::Before(number) => (Box::new((1..number.min(head + 1)).rev()), LedgerPlace::Before),
+    };
+    let (mut rows, mut numbers, mut looked_at) = (Vec::new(), numbers.peekable(), 0);
+    while let Some(number) = numbers.next() {
+        let one = make(number);
+        let ours = request.task.as_ref().is_none_or(|task| *task == one.record.task_id);
+        looked_at += usize::from(ours);
+        let asked = Judged { record: &one.record, me: "ann" };
+        if ours && request.query.matches(&asked, 1_796_040_271_000) {
+            rows.push(one);
+        }
+        if rows.len() == request.limit || looked_at == LOOKED_AT {
+            return LedgerPage { rows, next: numbers.peek().map(|_| place(number)) };
+        }
+    }
+    LedgerPage { rows, next: None }
 }
 
 /// A row of the docket with nothing in it.
