@@ -63,6 +63,7 @@ fn from_a_conflict_to_a_verified_record() {
 fn the_runtimes_side() {
     let home = Home::new();
     home.ingest(&[common::asks("T-1")]);
+    assert!(!home.run(&["show", "T-1"]).code(0).out.contains("moved"));
     let moved = home
         .run(&["transition", "T-1", "--to", "ready", "--expect-version", "1", "--reason", "go", "--json"])
         .code(0)
