@@ -59,6 +59,14 @@ impl Layer for Answer {
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
         }
+        if let Some(Part::Side(_)) = self.part() {
+            return &[
+                (Action::Open, "read"),
+                (Action::Choose, "uphold"),
+                (Action::NextField, "next"),
+                (Action::Submit, "send"),
+            ];
+        }
         if self.draft.is_found() {
             return &[
                 (Action::NextField, "next"),
@@ -102,20 +110,26 @@ impl Layer for Answer {
             Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
             Action::First => self.scroll = Scroll::At(0),
             Action::Choose => {
-                self.choose();
+                self.choose(ctx);
                 self.keep(false, ctx);
             }
             Action::NextField => self.next_focus(true),
             Action::PreviousField => self.next_focus(false),
+            Action::Open => return self.read_side(ctx),
             Action::Submit => self.submit(ctx),
             Action::Preview => self.preview(ctx),
             Action::Copy => self.copy(ctx),
             Action::Acknowledge if self.sending.is_writing() => {
                 self.pin(ctx.model);
+                self.sides.go_on(self.reading.id(), ctx);
                 self.draft.rebase(self.now());
                 self.keep(false, ctx);
             }
-            Action::Refresh => self.reading.ask(ctx),
+            Action::Refresh => {
+                self.sides.retry();
+                self.sides.go_on(self.reading.id(), ctx);
+                self.reading.ask(ctx);
+            }
             Action::Decide => {
                 let state = self.reading.shown().map(|shown| shown.task.state);
                 decide(self.reading.id().clone(), state, ctx);
@@ -162,6 +176,7 @@ impl Layer for Answer {
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
                 self.pin(ctx.model);
+                self.sides.go_on(self.reading.id(), ctx);
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
@@ -171,6 +186,9 @@ impl Layer for Answer {
         }
         if self.draft.event(event, ctx) {
             self.open(ctx);
+        }
+        if let Event::Reply { request, reply } = event {
+            self.sides.reply(self.reading.id(), *request, reply, ctx);
         }
     }
 

@@ -45,7 +45,7 @@ impl Answer {
             expected_version: pinned.version,
             candidate_set_digest: pinned.set,
             interruption: Some(pinned.asked.id.clone()),
-            upheld: Vec::new(),
+            upheld: self.sides.upheld().to_vec(),
             resume: pinned
                 .asked
                 .question
