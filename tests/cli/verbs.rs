@@ -146,6 +146,52 @@ fn an_effect_that_did_not_happen() {
     home.run(&["verify"]).code(0);
 }
 
+/// Who ends a task by hand is told what it leaves open; the result stays as it is.
+#[test]
+fn a_task_ended_by_hand_says_what_it_leaves_open() {
+    let home = Home::new();
+    home.ingest(&[common::asks("T-1")]);
+    home.transition("T-1", "ready");
+    home.run(&["claim", "T-1", "--worker", "w"]).code(0);
+    let name = ["T-1", "--key", "pay 1", "--target", "bank\u{202e}"];
+    home.run(&[["reserve-effect"].as_slice(), &name, &["--lease", "1"]].concat()).code(0);
+    home.transition("T-1", "retry_wait");
+    // A report under the lease that ended waits, and is not for the next one.
+    let late = common::envelope(
+        json!({"task_id": "T-1", "message_id": "M-late", "sender": "w", "lease_version": 1}),
+    );
+    assert_eq!(home.ingest(&[late])[0]["outcome"], "held");
+    home.transition("T-1", "ready");
+    home.run(&["claim", "T-1", "--worker", "w"]).code(0);
+    let version = home.version("T-1").to_string();
+    let end = [
+        "transition",
+        "T-1",
+        "--to",
+        "succeeded",
+        "--expect-version",
+        &version,
+        "--reason",
+        "done",
+        "--json",
+    ];
+    let said = home.run(&end).code(0);
+    assert_eq!(said.one()["state"], "succeeded");
+    for words in [
+        "warning: effect pay 1 on bank",
+        "was announced, and nobody reported whether it happened",
+        "`tribunal void-effect T-1 --key 'pay 1' --target ",
+        "warning: #2 task_result from w, message M-late, is held and is not applied",
+    ] {
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+    }
+    assert_eq!((said.err.lines().count(), said.err.contains('\u{202e}')), (2, false), "{}", said.err);
+    home.running("T-2");
+    let version = home.version("T-2").to_string();
+    let end = ["transition", "T-2", "--to", "succeeded", "--expect-version", &version, "--reason", "done"];
+    assert_eq!(home.run(&end).code(0).err, "");
+}
+
 #[test]
 fn questions_are_answered_by_field_file_or_word() {
     let home = Home::new();

@@ -378,9 +378,13 @@ const LOOKED_AT: usize = 1000;
 /// A page of `head` records, as it is asked for.
 pub(super) fn ledger(head: u64, make: impl Fn(u64) -> Approval, request: &LedgerRequest) -> LedgerPage {
     assert!((1..=1000).contains(&request.limit), "{request:?}");
-    let (numbers, place): (Box<dyn Iterator<Item = u64>>, fn(u64) -> LedgerPlace) = match request.from {
-        LedgerPlace::After(number) => (Box::new(number + 1..=head), LedgerPlace::After),
-        LedgerPlace::Before(number) => (Box::new((1..number.min(head + 1)).rev()), LedgerPlace::Before),
+    let numbers: Box<dyn Iterator<Item = u64>> = match request.from {
+        LedgerPlace::After(number) => Box::new(number + 1..=head),
+        LedgerPlace::Before(number) => Box::new((1..number.min(head + 1)).rev()),
+    };
+    let place = |number| match request.from {
+        LedgerPlace::After(_) => LedgerPlace::After(number),
+        LedgerPlace::Before(_) => LedgerPlace::Before(number),
     };
     let (mut rows, mut numbers, mut looked_at) = (Vec::new(), numbers.peekable(), 0);
     while let Some(number) = numbers.next() {
