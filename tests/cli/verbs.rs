@@ -493,6 +493,13 @@ fn payloads_are_verified_again() {
     let told = home.run(&["show", "T-1"]).code(0).out;
     assert!(told.contains("NOT verified: ") && told.contains("verified now"), "one of two: {told}");
     assert!(home.run(&["show", "T-1", "--payload", "2"]).code(0).out.contains("NOT verified"));
+    // And nothing is decided on it, whichever side is upheld.
+    let version = home.version("T-1");
+    for upheld in [&["--uphold", "2"][..], &["--uphold", "3"], &[]] {
+        let refusal = home.decide("T-1", version, upheld).code(8).refusal();
+        assert_eq!(refusal["error"], "store_damaged", "{upheld:?}");
+    }
+    assert_eq!(home.run(&["approvals", "--json"]).code(0).out, "");
 }
 
 #[test]

@@ -183,7 +183,6 @@ pub fn decision(task: &str, expected_version: u64) -> Decision {
         idempotency_key: String::new(),
         approval_id: String::new(),
         masked: Vec::new(),
-        altered: Vec::new(),
     }
 }
 

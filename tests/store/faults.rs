@@ -1,6 +1,7 @@
 //! What happens to files: torn, flipped, deleted, replaced, restored, full, read-only (faults 26 to 34).
 
 use crate::common::invariants::{check_invariants, try_invariants};
+use crate::common::mount::{mount, small};
 use crate::common::{NOON, Place, admit, admitted, asks, beside, block_on, conflict, decide, result};
 use crate::conformance::first_page;
 use rusqlite::Connection;
@@ -423,25 +424,11 @@ fn an_unreadable_memory_is_a_mismatch() {
     assert_eq!(why, "the remembered head cannot be read");
 }
 
-struct Mounted<'a>(&'a Path);
-
-impl Drop for Mounted<'_> {
-    fn drop(&mut self) {
-        _ = Command::new("umount").arg("-l").arg(self.0).status();
-    }
-}
-
-fn mount<'a>(arguments: &[&str], at: &'a Path) -> Option<Mounted<'a>> {
-    fs::create_dir_all(at).unwrap();
-    let done = Command::new("mount").args(arguments).arg(at).stderr(std::process::Stdio::null()).status();
-    done.is_ok_and(|s| s.success()).then_some(Mounted(at))
-}
-
 #[test]
 fn sqlite_disk_full() {
     let place = Place::new();
     let at = place.dir.path().join("small");
-    let Some(_mounted) = mount(&["-t", "tmpfs", "-o", "size=2m", "tmpfs"], &at) else {
+    let Some(_mounted) = small(&at) else {
         return skip("a small file system needs root");
     };
     block_on(async {
@@ -481,7 +468,7 @@ fn sqlite_disk_full() {
 fn a_disk_full_while_tables_are_behind() {
     let place = Place::new();
     let at = place.dir.path().join("small");
-    let Some(_mounted) = mount(&["-t", "tmpfs", "-o", "size=2m", "tmpfs"], &at) else {
+    let Some(_mounted) = small(&at) else {
         return skip("a small file system needs root");
     };
     block_on(async {

@@ -227,7 +227,6 @@ impl Decision {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         })
     }
 

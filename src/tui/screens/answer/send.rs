@@ -60,7 +60,6 @@ impl Answer {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         })
     }
 
