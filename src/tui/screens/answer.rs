@@ -14,7 +14,6 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-use super::Ctx;
 use super::case::checks::Checks;
 use super::case::columns;
 use super::decision::correct;
@@ -27,7 +26,6 @@ use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
 use crate::domain::ids::TaskId;
 use crate::domain::interruption::{Interruption, Need};
-use crate::domain::text::reveal;
 use crate::tui::draft::Kind;
 use crate::tui::model::Model;
 use crate::tui::widgets::form::{Fields, Scroll};
@@ -270,48 +268,5 @@ impl Answer {
             act(fields, at);
             self.checked = None;
         }
-    }
-
-    fn choose(&mut self, ctx: &mut Ctx<'_>) {
-        if !self.sending.is_writing() {
-            return;
-        }
-        match self.part() {
-            Some(Part::Choice) => {
-                self.choice = Some(self.cursor);
-                if self.cancels() {
-                    self.sides.clear();
-                }
-            }
-            Some(Part::Field(_)) => self.with_fields(Fields::choose),
-            Some(Part::Side(at)) => {
-                if let Err(why) = self.uphold(at) {
-                    return ctx.toast(reveal(&why).to_string());
-                }
-            }
-            _ => return,
-        }
-        self.confirm.set("");
-    }
-
-    fn step(&mut self, forward: bool) {
-        match self.part() {
-            Some(Part::Choice) => {
-                let last = self.choices().len().saturating_sub(1);
-                self.cursor =
-                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
-            }
-            Some(Part::Field(_)) => self.with_fields(|fields, at| {
-                fields.step(at, forward);
-            }),
-            Some(Part::Side(_)) => {
-                let next = if forward { self.focus + 1 } else { self.focus.saturating_sub(1) };
-                if let Some(Part::Side(_)) = self.parts().get(next) {
-                    self.focus = next;
-                }
-            }
-            _ => {}
-        }
-        self.scroll = Scroll::Focus;
     }
 }

@@ -1,5 +1,7 @@
 //! A coordinator for the tests of screens: the real rules on a store in memory, answering what a script asks.
 
+mod ledger;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,8 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::coordinator::{
-    Approval, Entry, EntryState, LedgerPage, LedgerPlace, LedgerRequest, Link as Way, Page, PayloadView,
-    Quarantined, Row, Shown, Status, Submitted, Tallies, Tally,
+    Approval, Entry, EntryState, Link as Way, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted,
+    Tallies, Tally,
 };
 use crate::domain::actor::Principal;
 use crate::domain::attention::{Reason, Stuck};
@@ -18,7 +20,7 @@ use crate::domain::diff::{Diff, Limits, Lines};
 use crate::domain::digest::{Digest, Scheme};
 use crate::domain::envelope::{Named, QuarantineReason, parse};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::ledger::{Head, Judged, Report};
+use crate::domain::ledger::{Head, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::draft::{Draft, Kind};
@@ -28,6 +30,7 @@ use crate::tui::model::Link;
 use crate::tui::screens::Layer;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
+pub(super) use ledger::ledger;
 
 /// The sizes every screen is drawn at.
 pub(super) const SIZES: [(&str, u16, u16); 5] =
@@ -370,36 +373,6 @@ impl Stage {
         asks.filter_map(|ask| if let Ask::Decide(decision) = ask { Some(decision.as_ref()) } else { None })
             .collect()
     }
-}
-
-/// Records that `ledger` looks at for one page.
-const LOOKED_AT: usize = 1000;
-
-/// A page of `head` records, as it is asked for.
-pub(super) fn ledger(head: u64, make: impl Fn(u64) -> Approval, request: &LedgerRequest) -> LedgerPage {
-    assert!((1..=1000).contains(&request.limit), "{request:?}");
-    let numbers: Box<dyn Iterator<Item = u64>> = match request.from {
-        LedgerPlace::After(number) => Box::new(number + 1..=head),
-        LedgerPlace::Before(number) => Box::new((1..number.min(head + 1)).rev()),
-    };
-    let place = |number| match request.from {
-        LedgerPlace::After(_) => LedgerPlace::After(number),
-        LedgerPlace::Before(_) => LedgerPlace::Before(number),
-    };
-    let (mut rows, mut numbers, mut looked_at) = (Vec::new(), numbers.peekable(), 0);
-    while let Some(number) = numbers.next() {
-        let one = make(number);
-        let ours = request.task.as_ref().is_none_or(|task| *task == one.record.task_id);
-        looked_at += usize::from(ours);
-        let asked = Judged { record: &one.record, me: "ann" };
-        if ours && request.query.matches(&asked, 1_796_040_271_000) {
-            rows.push(one);
-        }
-        if rows.len() == request.limit || looked_at == LOOKED_AT {
-            return LedgerPage { rows, next: numbers.peek().map(|_| place(number)) };
-        }
-    }
-    LedgerPage { rows, next: None }
 }
 
 /// A row of the docket with nothing in it.

@@ -9,10 +9,11 @@ use super::super::decision::correct::decide;
 use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
+use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
-use crate::tui::widgets::form::Scroll;
+use crate::tui::widgets::form::{Fields, Scroll};
 
 impl Layer for Answer {
     fn scopes(&self) -> &'static [Scope] {
@@ -210,5 +211,50 @@ impl Answer {
             let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
             self.sending.catch_up(&mut self.reading, after, ctx);
         }
+    }
+
+    /// Takes or leaves what the cursor is on.
+    fn choose(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.sending.is_writing() {
+            return;
+        }
+        match self.part() {
+            Some(Part::Choice) => {
+                self.choice = Some(self.cursor);
+                if self.cancels() {
+                    self.sides.clear();
+                }
+            }
+            Some(Part::Field(_)) => self.with_fields(Fields::choose),
+            Some(Part::Side(at)) => {
+                if let Err(why) = self.uphold(at) {
+                    return ctx.toast(reveal(&why).to_string());
+                }
+            }
+            _ => return,
+        }
+        self.confirm.set("");
+    }
+
+    /// Moves the cursor within the part with the focus; among held outcomes, the focus.
+    fn step(&mut self, forward: bool) {
+        match self.part() {
+            Some(Part::Choice) => {
+                let last = self.choices().len().saturating_sub(1);
+                self.cursor =
+                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
+            }
+            Some(Part::Field(_)) => self.with_fields(|fields, at| {
+                fields.step(at, forward);
+            }),
+            Some(Part::Side(_)) => {
+                let next = if forward { self.focus + 1 } else { self.focus.saturating_sub(1) };
+                if let Some(Part::Side(_)) = self.parts().get(next) {
+                    self.focus = next;
+                }
+            }
+            _ => {}
+        }
+        self.scroll = Scroll::Focus;
     }
 }
