@@ -13,6 +13,9 @@ mod decisions;
 #[path = "coordinator/feed.rs"]
 mod feed;
 #[cfg(test)]
+#[path = "coordinator/ledger.rs"]
+mod ledger;
+#[cfg(test)]
 #[path = "coordinator/masks.rs"]
 mod masks;
 #[cfg(test)]
@@ -63,6 +66,7 @@ mod local {
             a_worker_reads_what_it_sent_or_received, a_worker_never_decides, scoped_lists_count_what_they_list,
             self_approval, who_may_is_known_before;
         masks: payloads_and_their_copies, what_is_masked_cannot_be_upheld, filters_do_not_tell;
+        ledger: pages_go_both_ways, filters_of_records_do_not_tell;
         quarantine: repaired_and_readmitted, dropped_stays_readable, a_sender_cannot_be_forged_by_repair,
             unknown_entries, message_before_task;
         feed: changes_come_in_order_once, followers_do_not_disturb_each_other, a_scoped_follower_sees_its_tasks;
@@ -73,6 +77,12 @@ mod local {
 #[test]
 fn changes_of_another_process_are_followed() {
     common::block_on(feed::of_another_process(&LocalHouse::new()));
+}
+
+/// A ledger longer than one call reads.
+#[test]
+fn a_long_ledger_is_filtered_call_by_call() {
+    common::block_on(ledger::one_call_reads_a_bounded_part(&LocalHouse::new()));
 }
 
 /// What waited for its task is read again under the same default scheme as it was put aside under.

@@ -87,7 +87,6 @@ impl Answer {
             idempotency_key: self.idempotency_key.unwrap_or_default(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         };
         decided(c.decide(decision).await?, out)
     }

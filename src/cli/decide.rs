@@ -71,7 +71,6 @@ impl Decide {
             idempotency_key: self.idempotency_key.unwrap_or_default(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
             task_id,
         };
         decided(c.decide(decision).await?, out)

@@ -60,6 +60,7 @@ impl Failure {
                 RefusalClass::Damaged => 8,
             },
             Failure::Store(StoreError::BadCursor) => 6,
+            Failure::Store(StoreError::Damaged(_)) => 8,
             Failure::Store(_) => 7,
             Failure::Invalid { .. } => 6,
             Failure::Told(code) => *code,

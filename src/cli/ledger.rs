@@ -3,10 +3,12 @@
 use super::decided;
 use super::failure::Failure;
 use super::output::{Out, counted, note};
-use crate::coordinator::Coordinator;
+use super::read::wrong_filter;
+use crate::coordinator::{Coordinator, LedgerPlace, LedgerRequest};
 use crate::domain::digest::Digest;
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::{Chain, Pin, Report};
+use crate::domain::ledger::{Chain, NOT_OF_RECORDS, Pin, Record, Report};
+use crate::domain::query::Query;
 use clap::{Args, Subcommand};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,10 @@ use std::io::{self, BufRead, BufReader, Read};
 pub struct Approvals {
     /// Only those of this task
     task: Option<String>,
+    /// Only those that fit, in the language of `list`: `state:canceled agent:rita since:2d words`. The state is the
+    /// decision, the agent who decided, the time when; words are looked for in task, trace, record, reason and question
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    filter: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -66,39 +72,49 @@ fn pin(text: &str) -> Result<Pin, String> {
 
 impl Approvals {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let (query, errors) = Query::parse_without(&self.filter.unwrap_or_default(), NOT_OF_RECORDS);
+        if !errors.is_empty() {
+            return Err(wrong_filter(&errors));
+        }
         let task = self.task.map(TaskId);
-        let mut after = 0;
-        loop {
-            let page = c.approvals(task.as_ref(), after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = last.record.sequence;
+        let mut next = Some(LedgerPlace::After(0));
+        let mut found = 0;
+        while let Some(from) = next {
+            let asked = LedgerRequest { task: task.clone(), query: query.clone(), from, limit: PAGE };
+            let page = c.approvals(asked).await?;
+            next = page.next;
+            found += page.rows.len();
             if out.is_json() {
-                for approval in &page {
-                    out.json(&approval.record)?;
-                }
+                page.rows.iter().try_for_each(|approval| out.json(&approval.record))?;
                 continue;
             }
-            let row = |r: &crate::domain::ledger::Record, answer: &str| {
-                let upheld: Vec<String> = r.upheld.iter().map(|a| format!("#{a}")).collect();
-                vec![
-                    r.sequence.to_string(),
-                    r.decided_at.to_string(),
-                    r.approval_id.clone(),
-                    r.task_id.0.clone(),
-                    format!("{} → {}", r.from_state, r.to_state),
-                    r.principal.subject.clone(),
-                    if upheld.is_empty() { "-".into() } else { upheld.join(",") },
-                    answer.to_owned(),
-                    r.reason.clone(),
-                ]
-            };
-            let mut rows = Vec::with_capacity(page.len());
-            for approval in &page {
+            let mut rows = Vec::with_capacity(page.rows.len());
+            for approval in &page.rows {
                 rows.push(row(&approval.record, decided::answer(c, &approval.record).await?));
             }
             out.table(&rows)?;
         }
+        if found == 0 && !query.terms.is_empty() && !out.is_json() {
+            note("no record fits the filter");
+        }
+        Ok(())
     }
+}
+
+/// A record for people; `answer` is what it says to the question it settles.
+fn row(r: &Record, answer: &str) -> Vec<String> {
+    let upheld: Vec<String> = r.upheld.iter().map(|a| format!("#{a}")).collect();
+    vec![
+        r.sequence.to_string(),
+        r.decided_at.to_string(),
+        r.approval_id.clone(),
+        r.task_id.0.clone(),
+        format!("{} → {}", r.from_state, r.to_state),
+        r.principal.subject.clone(),
+        if upheld.is_empty() { "-".into() } else { upheld.join(",") },
+        answer.to_owned(),
+        r.reason.clone(),
+    ]
 }
 
 impl Verify {
@@ -228,25 +244,26 @@ fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Fail
 
 impl Export {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
-        let mut after = self.after;
+        let after = self.after;
         let mut head = None;
         if let Some(before) = after.checked_sub(1) {
-            let page = c.approvals(None, before, 1).await?;
-            let Some(last) = page.iter().map(|a| &a.record).find(|r| r.sequence == self.after) else {
+            let page = c.approvals(LedgerRequest::all(None, LedgerPlace::After(before), 1)).await?;
+            let Some(last) = page.rows.iter().map(|a| &a.record).find(|r| r.sequence == self.after) else {
                 return Err(Failure::invalid("no_such_record", format!("there is no record {after}")));
             };
             let follows =
                 Follows { store_id: last.store_id.clone(), after, record_digest: last.record_digest };
             out.exact(&serde_json::to_vec(&follows).map_err(|e| Failure::Broken(e.into()))?)?;
         }
-        loop {
-            let page = c.approvals(None, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.record.sequence;
-            head = Some(format!("{}:{}", last.record.sequence, last.record.record_digest));
-            for approval in &page {
+        let mut next = Some(LedgerPlace::After(after));
+        while let Some(from) = next {
+            let page = c.approvals(LedgerRequest::all(None, from, PAGE)).await?;
+            next = page.next;
+            for approval in &page.rows {
                 out.exact(&approval.bytes)?;
             }
+            let last = page.rows.last().map(|last| &last.record);
+            head = last.map(|last| format!("{}:{}", last.sequence, last.record_digest)).or(head);
         }
         out.flush()?;
         match head {

@@ -7,6 +7,7 @@ mod decide;
 mod decided;
 mod demo;
 mod digest;
+mod ended;
 mod failure;
 mod ingest;
 mod ledger;

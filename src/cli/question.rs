@@ -6,7 +6,7 @@
 
 use super::failure::Failure;
 use super::may;
-use crate::coordinator::{Coordinator, Shown};
+use crate::coordinator::{Coordinator, LedgerPlace, LedgerRequest, Shown};
 use crate::domain::attention::Stuck;
 use crate::domain::decision::Resume;
 use crate::domain::event::What;
@@ -34,12 +34,11 @@ impl Seen {
     pub async fn read(c: &dyn Coordinator, id: &TaskId, expected: u64) -> Result<Self, Failure> {
         let shown = c.show(id).await?;
         let mut record = None;
-        let mut after = 0;
-        while shown.task.state_version > expected && record.is_none() {
-            let page = c.approvals(Some(id), after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.record.sequence;
-            record = page.into_iter().map(|a| a.record).find(|r| r.state_version_before == expected);
+        let mut from = Some(LedgerPlace::After(0)).filter(|_| shown.task.state_version > expected);
+        while let Some(place) = from.filter(|_| record.is_none()) {
+            let page = c.approvals(LedgerRequest::all(Some(id.clone()), place, PAGE)).await?;
+            from = page.next;
+            record = page.rows.into_iter().map(|a| a.record).find(|r| r.state_version_before == expected);
         }
         Ok(Seen { shown, record })
     }

@@ -6,7 +6,7 @@ use super::question::{number, one_of};
 use crate::coordinator::{Coordinator, ListRequest, Order, OrderKey, Row, Scope, Shown};
 use crate::domain::diff::{self, Diff, DiffError, JsonRow, Kind, Limits, Side};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::query::{Query, Test};
+use crate::domain::query::{Query, QueryError, Test};
 use clap::Args;
 use serde::Serialize;
 use std::sync::Arc;
@@ -81,6 +81,12 @@ fn meant(query: &Query) -> Option<String> {
     })
 }
 
+/// All that is wrong with a filter.
+pub fn wrong_filter(errors: &[QueryError]) -> Failure {
+    let list: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+    Failure::Usage(format!("the filter: {}", list.join("; ")))
+}
+
 fn request(scope: Scope, query: &Query, after: Option<String>, limit: usize) -> ListRequest {
     let order = Order { key: OrderKey::Since, descending: false };
     ListRequest { scope, query: query.clone(), order, after, backwards: false, limit }
@@ -89,10 +95,7 @@ fn request(scope: Scope, query: &Query, after: Option<String>, limit: usize) -> 
 impl List {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let text = self.filter.join(" ");
-        let query = Query::parse(&text).map_err(|errors| {
-            let list: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
-            Failure::Usage(format!("the filter: {}", list.join("; ")))
-        })?;
+        let query = Query::parse(&text).map_err(|errors| wrong_filter(&errors))?;
         let mut left = self.limit;
         let mut after = self.after.clone();
         while left > 0 {

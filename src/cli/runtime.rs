@@ -1,5 +1,6 @@
 //! The runtime's side: transitions, leases, effects, gates.
 
+use super::ended;
 use super::failure::Failure;
 use super::output::Out;
 use crate::coordinator::Coordinator;
@@ -172,14 +173,19 @@ pub fn duration(text: &str) -> Result<i64, String> {
 
 impl Move {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let task_id = TaskId(self.task);
         let command = Command::Transition(Transition {
-            task_id: TaskId(self.task),
+            task_id: task_id.clone(),
             to: self.to,
             expected_version: self.expect_version,
             reason: self.reason,
             retry_at: self.retry_at,
         });
-        done(c.run(command).await?, out)
+        done(c.run(command).await?, out)?;
+        if self.to.is_terminal() {
+            ended::tell(c, &task_id).await;
+        }
+        Ok(())
     }
 }
 

@@ -19,14 +19,22 @@ pub async fn all(c: &dyn Coordinator, id: &TaskId, out: &mut Out) -> Result<(), 
     }
 }
 
-/// How the task came into its state: from where, by whom, and why. Nothing for one that is where it began, or where
-/// more has happened since than one page of its timeline.
+/// How the task came into its state: from where, by whom, and why. Nothing for one that is where it began. It is looked
+/// for page by page from the end, however much has happened since.
 pub async fn last_move(c: &dyn Coordinator, shown: &Shown) -> Result<Option<String>, Failure> {
     let task = &shown.task;
-    let events = c.timeline(&task.task_id, task.revision.saturating_sub(PAGE as u64), PAGE).await?;
     // It may have gone on since it was shown.
-    let moves = |e: &&Event| e.revision <= task.revision && matches!(e.what, What::Moved { .. });
-    Ok(events.iter().rev().find(moves).map(|event| told(&event.what).1))
+    let mut through = task.revision;
+    while through > 0 {
+        let after = through.saturating_sub(PAGE as u64);
+        let events = c.timeline(&task.task_id, after, PAGE).await?;
+        let moves = |e: &&Event| e.revision <= through && matches!(e.what, What::Moved { .. });
+        if let Some(last) = events.iter().rev().find(moves) {
+            return Ok(Some(told(&last.what).1));
+        }
+        through = after;
+    }
+    Ok(None)
 }
 
 fn line(event: &Event) -> Vec<String> {

@@ -6,7 +6,6 @@ use crate::domain::command::{Command, Reply};
 use crate::domain::decision::Decision;
 use crate::domain::diff::{Diff, Limits};
 use crate::domain::digest;
-use crate::domain::event::Verification;
 use crate::domain::ledger::{CandidateSet, Side};
 use crate::domain::redact::{Mask, diff_hidden};
 use crate::domain::refusal::Refusal;
@@ -26,7 +25,6 @@ impl<S: Store> Local<S> {
         }
         let mask = self.sight.mask(Some(task.subject()));
         decision.masked = self.masked_sides(&task, &decision.upheld, mask).await?;
-        decision.altered = self.altered_sides(&task, &decision.upheld).await?;
         self.one(Command::Decide(Box::new(decision)), self.sight.principal().clone()).await
     }
 
@@ -49,29 +47,6 @@ impl<S: Store> Local<S> {
             }
         }
         Ok(masked)
-    }
-
-    /// The upheld sides whose payload, as stored, does not have its digest any more.
-    async fn altered_sides(&self, task: &Task, upheld: &[u64]) -> Result<Vec<u64>, Error> {
-        let mut altered = Vec::new();
-        for stored in self.store.submissions_of(&task.task_id, upheld).await? {
-            let side = stored.submission;
-            if side.verification != Verification::Verified {
-                continue;
-            }
-            let raw = self.store.envelope(&task.task_id, side.arrival).await?;
-            let (digest, scheme) = (side.payload_digest, side.digest_scheme);
-            let same = tokio::task::spawn_blocking(move || {
-                let payload = raw.and_then(|raw| payload_of(&raw));
-                payload.is_some_and(|payload| {
-                    digest::digest(scheme, &payload).is_ok_and(|found| found == digest)
-                })
-            });
-            if !same.await.unwrap_or(false) {
-                altered.push(side.arrival);
-            }
-        }
-        Ok(altered)
     }
 
     /// Whether a difference between two sides is masked; what cannot be compared counts as masked.

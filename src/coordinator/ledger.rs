@@ -1,11 +1,13 @@
 //! Approval records as one principal may read them, and the verification of the whole ledger.
 
 use super::local::Local;
-use super::{Approval, Error, StoreError, mask};
+use super::{Approval, Error, LedgerPage, LedgerPlace, LedgerRequest, StoreError, mask};
 use crate::domain::actor::Operation;
 use crate::domain::digest::jcs_bytes_of;
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::{Chain, LogProblem, LogReport, Pin, Problem, ProblemKind, Record, Report};
+use crate::domain::ledger::{
+    Chain, Judged, LogProblem, LogReport, Pin, Problem, ProblemKind, Record, Report,
+};
 use crate::store::{Sequenced, Store};
 
 /// The most problems of a log that are told.
@@ -14,35 +16,67 @@ const MOST_PROBLEMS: usize = 100;
 /// Records, or tasks, read at once.
 const PAGE: usize = 256;
 
+/// Records that one call looks at before it gives back what it found, and the most that it gives.
+const MOST_READ: usize = 2048;
+const MOST_ROWS: usize = 1000;
+
 impl<S: Store> Local<S> {
-    pub(super) async fn records(
-        &self,
-        task: Option<&TaskId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Approval>, Error> {
+    pub(super) async fn records(&self, request: LedgerRequest) -> Result<LedgerPage, Error> {
         self.sight.require(Operation::Inspect)?;
-        if let Some(id) = task {
+        let LedgerRequest { task, query, mut from, limit } = request;
+        if let Some(id) = &task {
             self.visible(id).await?;
         }
-        let limit = limit.clamp(1, 1000);
-        let mut found = Vec::new();
-        let mut after = after;
+        if let LedgerPlace::Before(number) = from {
+            let head = self.store.status().await?.head.ledger.sequence;
+            from = LedgerPlace::Before(number.min(head.saturating_add(1)));
+        }
+        let limit = limit.clamp(1, MOST_ROWS);
+        let step = if query.terms.is_empty() { limit.min(PAGE) } else { PAGE };
+        let (me, now) = (&self.sight.principal().subject, self.now().0);
+        let (mut rows, mut looked_at) = (Vec::new(), 0);
         loop {
-            let page = self.store.records(task, after, limit).await?;
-            let Some(last) = page.last().map(|r| r.sequence) else { return Ok(found) };
-            after = last;
-            let full = page.len() >= limit;
-            for stored in page {
-                if let Some(approval) = self.as_readable(stored).await? {
-                    found.push(approval);
-                }
-                if found.len() == limit {
-                    return Ok(found);
+            let (page, next) = self.stretch(task.as_ref(), from, step).await?;
+            let last = page.len().saturating_sub(1);
+            for (at, stored) in page.into_iter().enumerate() {
+                let sequence = stored.sequence;
+                // Asked as it is shown, or a filter would tell what a mask hides.
+                let readable = self.as_readable(stored).await?;
+                rows.extend(readable.filter(|a| query.matches(&Judged { record: &a.record, me }, now)));
+                if rows.len() == limit {
+                    let next = if at == last { next } else { Some(from.past(sequence)) };
+                    return Ok(LedgerPage { rows, next });
                 }
             }
-            if !full {
-                return Ok(found);
+            looked_at += step;
+            match next {
+                Some(next) if looked_at < MOST_READ => from = next,
+                next => return Ok(LedgerPage { rows, next }),
+            }
+        }
+    }
+
+    /// Up to `step` stored records from a place on, in its direction, and where reading goes on.
+    async fn stretch(
+        &self,
+        task: Option<&TaskId>,
+        from: LedgerPlace,
+        step: usize,
+    ) -> Result<(Vec<Sequenced>, Option<LedgerPlace>), Error> {
+        match from {
+            LedgerPlace::After(number) => {
+                let page = self.store.records(task, number, step).await?;
+                let last = page.last().filter(|_| page.len() >= step);
+                let next = last.map(|last| LedgerPlace::After(last.sequence));
+                Ok((page, next))
+            }
+            LedgerPlace::Before(number) => {
+                // Numbers are unique: of `step` of them no record is left out.
+                let after = number.saturating_sub(1).saturating_sub(step as u64);
+                let mut page = self.store.records(task, after, step).await?;
+                page.retain(|stored| stored.sequence < number);
+                page.reverse();
+                Ok((page, (after > 0).then(|| LedgerPlace::Before(after.saturating_add(1)))))
             }
         }
     }
@@ -120,6 +154,16 @@ impl<S: Store> Local<S> {
         report.ok &= log.problems.is_empty();
         report.log = Some(log);
         Ok(report)
+    }
+}
+
+impl LedgerPlace {
+    /// The place past a record, in the same direction.
+    fn past(self, sequence: u64) -> Self {
+        match self {
+            LedgerPlace::After(_) => LedgerPlace::After(sequence),
+            LedgerPlace::Before(_) => LedgerPlace::Before(sequence),
+        }
     }
 }
 

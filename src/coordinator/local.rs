@@ -2,8 +2,8 @@
 
 use super::authorize::Sight;
 use super::{
-    Approval, Change, Coordinator, Cursor, Entry, Error, Incoming, Link, ListRequest, Page, PayloadView,
-    Quarantined, Row, Shown, Status, Submitted, Tallies,
+    Approval, Change, Coordinator, Cursor, Entry, Error, Incoming, LedgerPage, LedgerRequest, Link,
+    ListRequest, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
 };
 use crate::domain::actor::{Operation, Principal};
 use crate::domain::command::{Admitted, Command, Reply, Request, Rules};
@@ -131,6 +131,7 @@ impl<S: Store> Coordinator for Local<S> {
             events: status.head.events,
             head: status.head.ledger,
             mismatch: status.mismatch,
+            read_only: status.read_only,
             write_failure: status.write_failure,
         })
     }
@@ -180,13 +181,8 @@ impl<S: Store> Coordinator for Local<S> {
         self.command(command).await
     }
 
-    async fn approvals(
-        &self,
-        task: Option<&TaskId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Approval>, Error> {
-        self.records(task, after, limit).await
+    async fn approvals(&self, request: LedgerRequest) -> Result<LedgerPage, Error> {
+        self.records(request).await
     }
 
     async fn approval(&self, approval_id: &str) -> Result<Option<Approval>, Error> {

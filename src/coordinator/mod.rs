@@ -14,8 +14,8 @@ mod quarantine;
 mod read;
 
 pub use model::{
-    Approval, Incoming, Link, ListRequest, PayloadView, Quarantined, Row, RowQuestion, Shown, Status,
-    Submitted, Whole,
+    Approval, Incoming, LedgerPage, LedgerPlace, LedgerRequest, Link, ListRequest, PayloadView, Quarantined,
+    Row, RowQuestion, Shown, Status, Submitted, Whole,
 };
 
 pub use crate::store::{
@@ -85,13 +85,8 @@ pub trait Coordinator: Send + Sync + 'static {
     /// The runtime's side: transition, claim, renew, release, reserve, commit, gate.
     async fn run(&self, command: Command) -> Result<Reply, Error>;
 
-    /// A page of approval records, after a sequence number; of one task where one is given.
-    async fn approvals(
-        &self,
-        task: Option<&TaskId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Approval>, Error>;
+    /// A page of approval records. One call looks at a bounded number of them, and says where to go on.
+    async fn approvals(&self, request: LedgerRequest) -> Result<LedgerPage, Error>;
 
     /// One approval record.
     async fn approval(&self, approval_id: &str) -> Result<Option<Approval>, Error>;

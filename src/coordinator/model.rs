@@ -6,7 +6,7 @@ use crate::domain::command::Stored;
 use crate::domain::digest::Digest;
 use crate::domain::event::Outcome;
 use crate::domain::failure::FailureKind;
-use crate::domain::ids::Timestamp;
+use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::interruption::Need;
 use crate::domain::ledger::{CandidateSet, Head, Record};
 use crate::domain::query::Query;
@@ -205,6 +205,44 @@ pub struct Approval {
     pub bytes: Vec<u8>,
 }
 
+/// Which approval records to read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LedgerRequest {
+    /// Those of one task, or of the whole ledger.
+    pub task: Option<TaskId>,
+    /// Which of them. A record is asked as it is shown to whoever asks; the keys in [`crate::domain::ledger::NOT_OF_RECORDS`] fit none.
+    pub query: Query,
+    /// From where, and in which direction.
+    pub from: LedgerPlace,
+    /// At most this many, 1 to 1,000.
+    pub limit: usize,
+}
+
+impl LedgerRequest {
+    /// Every record of a task, or of the whole ledger, from a place on.
+    pub fn all(task: Option<TaskId>, from: LedgerPlace, limit: usize) -> Self {
+        LedgerRequest { task, query: Query::default(), from, limit }
+    }
+}
+
+/// A place between two records, and in which direction is read from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerPlace {
+    /// Those with a higher number, the lowest first.
+    After(u64),
+    /// Those with a lower number, the highest first.
+    Before(u64),
+}
+
+/// Records, in the direction they were read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LedgerPage {
+    /// Those that fit. There may be none where others were read.
+    pub rows: Vec<Approval>,
+    /// Where reading goes on; `None` where the ledger ends in that direction.
+    pub next: Option<LedgerPlace>,
+}
+
 /// A quarantine entry and its bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quarantined {
@@ -249,6 +287,8 @@ pub struct Status {
     pub events: u64,
     /// Why writes are refused until a person accepts the head.
     pub mismatch: Option<String>,
+    /// Why the store is open for viewing only, so that nothing can be written; `None` = it may be written.
+    pub read_only: Option<String>,
     /// Why the last write failed.
     pub write_failure: Option<String>,
 }

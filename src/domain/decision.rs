@@ -95,9 +95,6 @@ pub struct Decision {
     /// Sides of which something that differs is masked for the principal; found by the coordinator.
     #[serde(skip)]
     pub masked: Vec<u64>,
-    /// Sides whose stored payload does not have its digest any more; found by the coordinator.
-    #[serde(skip)]
-    pub altered: Vec<u64>,
 }
 
 /// Bounds of a decision that no policy lifts.
@@ -198,9 +195,6 @@ impl<'a> Case<'a> {
                     return no("its content is behind a reference and was not verified here");
                 }
                 Verification::Mismatch => return no("its content does not have the digest it claims"),
-            }
-            if self.d.altered.contains(&arrival) {
-                return no("its stored content does not have its digest any more: the store was altered");
             }
             if self.d.masked.contains(&arrival) {
                 return no("part of what differs is masked for you");

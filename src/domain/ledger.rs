@@ -1,9 +1,11 @@
 //! Approval records, the candidate-set digest, the hash chain and its verification (contract section 6).
 
+mod judged;
 #[cfg(test)]
 mod tests;
 mod verify;
 
+pub use judged::{Judged, NOT_OF_RECORDS};
 pub use verify::{Chain, LogProblem, LogReport, Pin, Problem, ProblemKind, Report};
 
 use super::actor::{Principal, Role};

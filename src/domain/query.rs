@@ -101,6 +101,18 @@ pub enum Test {
     Mine,
 }
 
+impl Test {
+    /// The key of a term that not every list has.
+    fn key(&self) -> Option<&'static str> {
+        match self {
+            Test::Reason(_) => Some("reason"),
+            Test::Label { .. } => Some("label"),
+            Test::Failure(_) => Some("failure"),
+            _ => None,
+        }
+    }
+}
+
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -181,6 +193,23 @@ impl Query {
     #[must_use]
     pub fn parse_lenient(input: &str) -> (Self, Vec<QueryError>) {
         parse::parse(input)
+    }
+
+    /// The same for a list whose rows have nothing for some keys: a term with one of these is wrong there.
+    #[must_use]
+    pub fn parse_without(input: &str, keys: &[&str]) -> (Self, Vec<QueryError>) {
+        let (mut query, mut errors) = Self::parse_lenient(input);
+        query.terms.retain(|term| {
+            let Some(key) = term.what.key().filter(|key| keys.contains(key)) else { return true };
+            errors.push(QueryError {
+                at: term.span.clone(),
+                message: format!("{key}: means nothing here"),
+                hint: "leave it out".to_owned(),
+            });
+            false
+        });
+        errors.sort_by_key(|error| error.at.start);
+        (query, errors)
     }
 
     /// Whether all terms hold for a row at a time (Unix milliseconds).

@@ -65,6 +65,7 @@ pub(crate) struct World {
     pub(crate) records: Vec<Record>,
     pub(crate) keys: BTreeMap<(String, String), (Digest, usize)>,
     pub(crate) rules: Rules,
+    pub(crate) store_id: String,
     pub(crate) now: Timestamp,
 }
 
@@ -77,6 +78,7 @@ impl World {
             records: Vec::new(),
             keys: BTreeMap::new(),
             rules: Rules::default(),
+            store_id: "S".into(),
             now: T0,
         }
     }
@@ -178,7 +180,6 @@ impl World {
             idempotency_key: format!("key-{}", self.records.len()),
             approval_id: format!("A-{}", self.records.len() + 1),
             masked: vec![],
-            altered: vec![],
         }
     }
 
@@ -206,7 +207,7 @@ impl World {
 
     fn context(&self, command: &Command, principal: &Principal) -> Context {
         let head = Head {
-            store_id: "S".into(),
+            store_id: self.store_id.clone(),
             sequence: self.records.len() as u64,
             record_digest: self.records.last().map(|r| r.record_digest),
         };

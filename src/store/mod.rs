@@ -68,6 +68,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Load – decide – apply for each request in order. Requests without an own commit share one; when this returns
     /// `Ok`, everything recorded is durable. On `Err` nothing that was not answered is to be taken as recorded.
+    ///
+    /// A decision rests on nothing that was altered: where log, state and messages of its task do not agree, each message
+    /// digested again in the same step, it is [`StoreError::Damaged`]. Nobody else looks for that.
     async fn submit(&self, requests: Vec<Request>) -> Result<Vec<Answer>, StoreError>;
 
     /// A task as it stands.

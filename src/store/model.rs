@@ -238,6 +238,8 @@ pub struct StoreStatus {
     pub head: StoreHead,
     /// Why writes are refused until a person accepts the head; `None` = they are not.
     pub mismatch: Option<String>,
+    /// Why it is open for viewing only, so that nothing can be written whatever is tried; `None` = it may be written.
+    pub read_only: Option<String>,
     /// Why the last write failed, where it did and none succeeded since: disk full, I/O error.
     pub write_failure: Option<String>,
 }

@@ -81,6 +81,8 @@ pub struct SqliteStore {
     watch: Watch,
     queue: Arc<Queue>,
     thresholds: Thresholds,
+    /// Why the file can only be read here, where it can only be read.
+    read_only: Option<String>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -174,6 +176,7 @@ impl SqliteStore {
             shared,
             queue,
             thresholds,
+            read_only: None,
             writer: Mutex::new(Some(thread)),
         })
     }
@@ -258,7 +261,7 @@ impl Store for SqliteStore {
             // Somebody may have accepted it elsewhere; where that cannot be seen now, it is not accepted yet.
             _ = self.queue.ask(|reply| Job::BringUp { reply }).await;
         }
-        let shared = Arc::clone(&self.shared);
+        let (shared, read_only) = (Arc::clone(&self.shared), self.read_only.clone());
         self.readers
             .read(move |conn| {
                 let name = shared.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -268,6 +271,7 @@ impl Store for SqliteStore {
                     epoch: schema::epoch(conn)?,
                     head: log::head(conn, &shared.store_id)?,
                     mismatch: shared.mismatch(),
+                    read_only,
                     write_failure: shared.misplaced().or_else(|| shared.write_failure()),
                 })
             })

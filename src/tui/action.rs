@@ -180,7 +180,7 @@ actions! {
     Choose "choose" "Takes or leaves the choice under the cursor." [Answer: "space", Columns: "space" "enter"]
 
     Open "open" "Opens what is selected."
-        [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter"]
+        [Docket: "enter", Case: "enter", Timeline: "enter", Approvals: "enter", Quarantine: "enter", Answer: "enter"]
     NextTab "next-tab" "Shows the next tab." [Docket: "tab"]
     PreviousTab "previous-tab" "Shows the previous tab." [Docket: "backtab"]
     Decide "decide" "Opens the decision on this task." [Docket: "d", Case: "d", Timeline: "d", Answer: "d"]

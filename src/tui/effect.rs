@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::coordinator::ListRequest;
+use crate::coordinator::{LedgerRequest, ListRequest};
 use crate::domain::decision::Decision;
 use crate::domain::ids::TaskId;
 use crate::tui::draft::{Draft, Kind};
@@ -59,8 +59,8 @@ pub enum Ask {
     Timeline(TaskId, u64, usize),
     /// A decision or an answer. Asked again under the same idempotency key it has the same reply.
     Decide(Box<Decision>),
-    /// A page of approval records, after a number; of one task where one is given.
-    Approvals(Option<TaskId>, u64, usize),
+    /// A page of approval records.
+    Approvals(LedgerRequest),
     /// Whether every record is as it was written.
     Verify,
     /// A page of quarantine entries, after a number; settled ones too.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::coordinator::{
-    Approval, Entry, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
+    Entry, LedgerPage, Page, PayloadView, Quarantined, Row, Shown, Status, Submitted, Tallies,
 };
 use crate::domain::command::{Admitted, DecisionOutcome};
 use crate::domain::diff::{Diff, Lines};
@@ -125,7 +125,7 @@ pub enum Reply {
     /// The decision was made, now or before.
     Decide(DecisionOutcome, Box<Record>),
     /// Approval records.
-    Approvals(Vec<Approval>),
+    Approvals(LedgerPage),
     /// What verification found.
     Verify(Report),
     /// Quarantine entries.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::coordinator::{self, Status, StoreError};
+use crate::coordinator::{self, Status};
 use crate::domain::actor::{Principal, Role};
 use crate::domain::text::reveal;
 use chosen::Chosen;
@@ -103,19 +103,15 @@ impl Model {
             }
         };
         let had = self.warning().is_some();
-        let mismatch = status.mismatch.as_deref();
-        self.read_only = mismatch
-            .map(|why| reveal(&format!("{why}; `tribunal store accept-head` accepts it")).to_string());
-        // A store whose file may not be written says so from the start: nothing failed, and nothing can.
-        let to_read = StoreError::ReadOnly(String::new()).to_string();
-        let viewed = status.write_failure.as_deref().and_then(|why| why.strip_prefix(&to_read));
-        if let Some(why) = viewed.filter(|_| self.read_only.is_none()) {
-            let said =
-                format!("open for viewing, nothing can be written ({why}); start it as a user who may");
-            self.read_only = Some(reveal(&said).to_string());
-        }
-        let failed = status.write_failure.as_deref().filter(|_| viewed.is_none());
-        self.write_failure = failed.map(|why| reveal(why).to_string());
+        let closed = match (&status.mismatch, &status.read_only) {
+            (Some(why), _) => Some(format!("{why}; `tribunal store accept-head` accepts it")),
+            (None, Some(why)) => {
+                Some(format!("open for viewing, nothing can be written ({why}); start it as a user who may"))
+            }
+            (None, None) => None,
+        };
+        self.read_only = closed.map(|why| reveal(&why).to_string());
+        self.write_failure = status.write_failure.as_deref().map(|why| reveal(why).to_string());
         had != self.warning().is_some()
     }
 

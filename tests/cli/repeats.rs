@@ -25,7 +25,9 @@ fn ten_thousand_duplicates() {
     let shown = home.show("T-1");
     let counts = ["duplicates", "submissions", "arrivals", "state_version"].map(|name| &shown[name]);
     assert_eq!(counts, [&json!(TIMES), &json!(2), &json!(TIMES + 2), &json!(before)]);
-    assert!(home.run(&["show", "T-1"]).code(0).out.contains("10002, 2 distinct, 10000 repeats"));
+    let told = home.run(&["show", "T-1"]).code(0).out;
+    assert!(told.contains("10002, 2 distinct, 10000 repeats"), "{told}");
+    assert!(told.contains("\nmoved     running → succeeded by "), "however much came since: {told}");
     let one = home.run(&["list", "task:T-1", "--all", "--json"]).code(0).one();
     assert_eq!(one["messages"], TIMES + 2);
     let conn = Connection::open(home.path("data/store.db")).unwrap();

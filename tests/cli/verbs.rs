@@ -49,6 +49,12 @@ fn from_a_conflict_to_a_verified_record() {
     assert_eq!(home.run(&["verify", "--ledger", "--json"]).code(0).one(), report);
     assert_eq!(report, json!({"ok": true, "records": 1, "head": record["record_digest"], "problem": null}));
     assert_eq!(&home.run(&["approvals", "T-20", "--json"]).code(0).one(), record);
+    let filtered = |filter: &str| home.run(&["approvals", "--filter", filter, "--json"]).code(0);
+    assert_eq!(&filtered("state:ready task:T-* mine").one(), record);
+    assert_eq!(filtered("-mine").out, "");
+    assert!(home.run(&["approvals", "--filter", "state:canceled"]).code(0).err.contains("no record fits"));
+    let wrong = home.run(&["approvals", "--filter", "reason:stuck"]).code(2);
+    assert!(wrong.err.contains("reason: means nothing here"), "{}", wrong.err);
     assert_eq!(home.run(&["list", "--json"]).code(0).out, "", "nothing waits any more");
     assert_eq!(home.show("T-20")["decided"]["upheld"], json!([3]));
 }
@@ -57,6 +63,7 @@ fn from_a_conflict_to_a_verified_record() {
 fn the_runtimes_side() {
     let home = Home::new();
     home.ingest(&[common::asks("T-1")]);
+    assert!(!home.run(&["show", "T-1"]).code(0).out.contains("moved"));
     let moved = home
         .run(&["transition", "T-1", "--to", "ready", "--expect-version", "1", "--reason", "go", "--json"])
         .code(0)
@@ -137,6 +144,52 @@ fn an_effect_that_did_not_happen() {
     assert!(told.contains("not done") && told.contains("the bank knows of none"), "{told}");
     assert_eq!(void("4").code(4).refusal()["error"], "effect_conflict", "once");
     home.run(&["verify"]).code(0);
+}
+
+/// Who ends a task by hand is told what it leaves open; the result stays as it is.
+#[test]
+fn a_task_ended_by_hand_says_what_it_leaves_open() {
+    let home = Home::new();
+    home.ingest(&[common::asks("T-1")]);
+    home.transition("T-1", "ready");
+    home.run(&["claim", "T-1", "--worker", "w"]).code(0);
+    let name = ["T-1", "--key", "pay 1", "--target", "bank\u{202e}"];
+    home.run(&[["reserve-effect"].as_slice(), &name, &["--lease", "1"]].concat()).code(0);
+    home.transition("T-1", "retry_wait");
+    // A report under the lease that ended waits, and is not for the next one.
+    let late = common::envelope(
+        json!({"task_id": "T-1", "message_id": "M-late", "sender": "w", "lease_version": 1}),
+    );
+    assert_eq!(home.ingest(&[late])[0]["outcome"], "held");
+    home.transition("T-1", "ready");
+    home.run(&["claim", "T-1", "--worker", "w"]).code(0);
+    let version = home.version("T-1").to_string();
+    let end = [
+        "transition",
+        "T-1",
+        "--to",
+        "succeeded",
+        "--expect-version",
+        &version,
+        "--reason",
+        "done",
+        "--json",
+    ];
+    let said = home.run(&end).code(0);
+    assert_eq!(said.one()["state"], "succeeded");
+    for words in [
+        "warning: effect pay 1 on bank",
+        "was announced, and nobody reported whether it happened",
+        "`tribunal void-effect T-1 --key 'pay 1' --target ",
+        "warning: #2 task_result from w, message M-late, is held and is not applied",
+    ] {
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+    }
+    assert_eq!((said.err.lines().count(), said.err.contains('\u{202e}')), (2, false), "{}", said.err);
+    home.running("T-2");
+    let version = home.version("T-2").to_string();
+    let end = ["transition", "T-2", "--to", "succeeded", "--expect-version", &version, "--reason", "done"];
+    assert_eq!(home.run(&end).code(0).err, "");
 }
 
 #[test]
@@ -440,6 +493,13 @@ fn payloads_are_verified_again() {
     let told = home.run(&["show", "T-1"]).code(0).out;
     assert!(told.contains("NOT verified: ") && told.contains("verified now"), "one of two: {told}");
     assert!(home.run(&["show", "T-1", "--payload", "2"]).code(0).out.contains("NOT verified"));
+    // And nothing is decided on it, whichever side is upheld.
+    let version = home.version("T-1");
+    for upheld in [&["--uphold", "2"][..], &["--uphold", "3"], &[]] {
+        let refusal = home.decide("T-1", version, upheld).code(8).refusal();
+        assert_eq!(refusal["error"], "store_damaged", "{upheld:?}");
+    }
+    assert_eq!(home.run(&["approvals", "--json"]).code(0).out, "");
 }
 
 #[test]

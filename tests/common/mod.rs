@@ -4,6 +4,7 @@
 #![allow(clippy::allow_attributes, reason = "`expect` would fail in the programs that use all of it")]
 
 pub mod invariants;
+pub mod mount;
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -101,7 +102,6 @@ pub fn decide(task: &str, decision: TaskState, expected_version: u64, key: &str)
         idempotency_key: format!("{task}-{key}"),
         approval_id: format!("ap-{task}-{key}"),
         masked: Vec::new(),
-        altered: Vec::new(),
     };
     Request { command: Command::Decide(Box::new(decision)), principal: Principal::owner("wolf"), now: NOON }
 }

@@ -200,7 +200,7 @@ pub async fn nobody_is_not_authenticated(h: &dyn House) {
     let stranger = h.seen_by(Principal { grants: Vec::new(), ..holds("stranger", Role::Viewer) });
     assert_eq!(code(stranger.show(&id("T-1")).await), "forbidden");
     assert_eq!(code(stranger.admit(Vec::new()).await), "forbidden");
-    assert_eq!(code(stranger.approvals(None, 0, 10).await), "forbidden");
+    assert_eq!(code(stranger.approvals(whole_ledger()).await), "forbidden");
     assert_eq!(code(stranger.tallies().await), "forbidden");
     assert_eq!(code(stranger.accept_head("why not").await), "forbidden");
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tribunal::coordinator::local::Local;
-use tribunal::coordinator::{Coordinator, Error, Incoming};
+use tribunal::coordinator::{Coordinator, Error, Incoming, LedgerPlace, LedgerRequest};
 use tribunal::domain::actor::{Grant, Pattern, Principal, Role, Scope};
 use tribunal::domain::command::{Admitted, Command, Reply, Rules, Transition};
 use tribunal::domain::decision::Decision;
@@ -183,8 +183,12 @@ pub fn decision(task: &str, expected_version: u64) -> Decision {
         idempotency_key: String::new(),
         approval_id: String::new(),
         masked: Vec::new(),
-        altered: Vec::new(),
     }
+}
+
+/// The first records of the ledger.
+pub fn whole_ledger() -> LedgerRequest {
+    LedgerRequest::all(None, LedgerPlace::After(0), 10)
 }
 
 /// The record of a decision that was made.

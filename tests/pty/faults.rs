@@ -1,6 +1,7 @@
 //! Faults that need a terminal and a store with something in it: the program itself, as a person would run it.
 
 use super::*;
+use crate::common::mount::small;
 use serde_json::{Value, json};
 
 /// Runs the program beside the one on the terminal, in the same directories.
@@ -542,34 +543,19 @@ fn sigtstp() {
     play.given_back();
 }
 
-/// A small file system, unmounted when the test ends.
-struct Small(PathBuf);
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 /// Fault 26 on the screen: with a full disk a decision is refused and says why, nothing is half stored, and when there
 /// is room again it goes through from the same dialog.
 #[test]
 #[cfg(target_os = "linux")]
 fn sqlite_disk_full() {
     let dir = tempfile::tempdir().unwrap();
-    let small = Small(dir.path().join("data"));
-    std::fs::create_dir_all(&small.0).unwrap();
-    let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
-        .arg(&small.0)
-        .stderr(std::process::Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|s| s.success()) {
+    let at = dir.path().join("data");
+    let Some(_mounted) = small(&at) else {
         writeln!(std::io::stderr(), "skipped: a small file system needs root").unwrap();
         return;
-    }
+    };
     ingest(dir.path(), &conflict("T-1", json!({"n": 1}), json!({"n": 2})));
-    let ballast = small.0.join("ballast");
+    let ballast = at.join("ballast");
     let mut play = Play::program_in(dir, &[]);
     play.open_decision();
     // Whatever room there is, to the last page.

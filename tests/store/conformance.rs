@@ -86,7 +86,7 @@ pub async fn admits_decides_and_reads_back<F: Factory>(factory: &F) {
     let store = factory.open();
     let after = store.status().await.unwrap();
     assert_eq!(before, after);
-    assert_eq!((after.mismatch, after.write_failure), (None, None));
+    assert_eq!((after.mismatch, after.read_only, after.write_failure), (None, None, None));
     assert_eq!(store.task(&TaskId::from("T-1")).await.unwrap(), Some(task));
     assert_eq!(store.task(&TaskId::from("T-2")).await.unwrap(), None);
 }

@@ -241,7 +241,6 @@ impl<'c> Teller<'c> {
             idempotency_key: String::new(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         };
         self.to.decide(decision).await?;
         Ok(())

@@ -1,17 +1,24 @@
 //! The chain is verified from bytes, and the first record that is not what it was is named (faults.md 57).
 
 use super::{Chain, Pin, ProblemKind, Record, Report};
-use crate::domain::digest::{Digest, jcs_bytes_of};
+use crate::domain::decision::Decision;
+use crate::domain::digest::jcs_bytes_of;
 use crate::domain::task::TaskState as S;
 use crate::domain::testing::{World, message};
 use serde_json::{Value, json};
 
 /// A ledger of five records about five conflicts.
 fn ledger() -> Vec<Vec<u8>> {
+    ledger_of("S", |_| "checked against the filing")
+}
+
+/// The same of another store, or decided for other reasons: what it holds chains, as everything that was written does.
+fn ledger_of(store: &str, reason: fn(u64) -> &'static str) -> Vec<Vec<u8>> {
     let mut w = World::conflicted();
-    for i in 0..5 {
-        let record = w.decide(w.decision(S::Ready)).unwrap();
-        assert_eq!(record.sequence, i + 1);
+    w.store_id = store.into();
+    for i in 1..=5 {
+        let decision = Decision { reason: reason(i).into(), ..w.decision(S::Ready) };
+        assert_eq!(w.decide(decision).unwrap().sequence, i);
         let next =
             message("task_result", &format!("N-{i}"), "k", json!({"next": i}), json!({"sender": "agent-n"}));
         w.admit(&next);
@@ -38,19 +45,6 @@ fn edit(bytes: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut value: Value = serde_json::from_slice(bytes).unwrap();
     change(&mut value);
     jcs_bytes_of(&value).unwrap()
-}
-
-/// Rewrites records from `at` on so that they chain again: what somebody with the file and time could do.
-fn resign(records: &mut [Vec<u8>], at: usize) {
-    for i in at..records.len() {
-        let mut r = record(&records[i]);
-        r.previous_record_digest = match i {
-            0 => Digest::from_bytes([0; 32]),
-            _ => record(&records[i - 1]).record_digest,
-        };
-        r.record_digest = r.computed_digest().unwrap();
-        records[i] = jcs_bytes_of(&r).unwrap();
-    }
 }
 
 #[test]
@@ -89,9 +83,10 @@ fn chain_edit() {
 #[test]
 fn chain_edit_of_what_was_judged_shows_even_when_the_record_is_signed_again() {
     let mut records = ledger();
-    records[2] = edit(&records[2], |v| v["candidates"][0]["sender"] = json!("somebody-else"));
-    resign(&mut records, 2);
-    assert_eq!(problem(&records, &[]), (3, ProblemKind::Altered));
+    let mut last = record(&edit(&records[4], |v| v["candidates"][0]["sender"] = json!("somebody-else")));
+    last.record_digest = last.computed_digest().unwrap();
+    records[4] = jcs_bytes_of(&last).unwrap();
+    assert_eq!(problem(&records, &[]), (5, ProblemKind::Altered));
 }
 
 #[test]
@@ -133,10 +128,9 @@ fn tail_truncate() {
 
 #[test]
 fn suffix_rewrite_resigned() {
-    let mut records = ledger();
-    let pin = Pin { sequence: 4, record_digest: record(&records[3]).record_digest };
-    records[2] = edit(&records[2], |v| v["reason"] = json!("rewritten"));
-    resign(&mut records, 2);
+    let pin = Pin { sequence: 4, record_digest: record(&ledger()[3]).record_digest };
+    let records = ledger_of("S", |at| if at == 3 { "rewritten" } else { "checked against the filing" });
+    assert_eq!(records[..2], ledger()[..2]);
     assert!(verify(&records, &[]).ok, "without a head that was seen, a rewritten suffix is a ledger");
     assert_eq!(problem(&records, &[pin]), (4, ProblemKind::Rewritten));
 }
@@ -144,10 +138,7 @@ fn suffix_rewrite_resigned() {
 #[test]
 fn statement_replay() {
     let mut records = ledger();
-    let other: Vec<Vec<u8>> =
-        ledger().iter().map(|r| edit(r, |v| v["store_id"] = json!("another store"))).collect();
-    let mut other = other;
-    resign(&mut other, 0);
+    let other = ledger_of("another store", |_| "checked against the filing");
     assert!(verify(&other, &[]).ok);
     records[4] = other[4].clone();
     assert_eq!(problem(&records, &[]), (5, ProblemKind::OtherStore));

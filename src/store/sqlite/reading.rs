@@ -32,10 +32,12 @@ impl SqliteStore {
         schema::check_migrated(&conn, &path)?;
         let id = store_id(&conn, &path)?;
         let mismatch = accept::differs(&conn, shelf.peek(&id))?;
-        let refusal = StoreError::ReadOnly(why);
-        let shared = Arc::new(Shared::new(path, id, mismatch, Some(refusal.to_string()))?);
-        let thresholds = options.rules.thresholds;
-        Self::around(shared, thresholds, "store-refuser", move |jobs| refuse(&jobs, &refusal))
+        let shared = Arc::new(Shared::new(path, id, mismatch, None)?);
+        let (thresholds, refusal) = (options.rules.thresholds, StoreError::ReadOnly(why.clone()));
+        let mut store =
+            Self::around(shared, thresholds, "store-refuser", move |jobs| refuse(&jobs, &refusal))?;
+        store.read_only = Some(why);
+        Ok(store)
     }
 }
 

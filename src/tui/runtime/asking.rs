@@ -49,9 +49,7 @@ async fn put(c: &Arc<dyn Coordinator>, ask: Ask) -> Result<Reply, Error> {
             Answered::Decided { outcome, record } => Reply::Decide(outcome, record),
             _ => Reply::Failed("the coordinator answered something else".into()),
         },
-        Ask::Approvals(task, after, limit) => {
-            Reply::Approvals(c.approvals(task.as_ref(), after, limit).await?)
-        }
+        Ask::Approvals(request) => Reply::Approvals(c.approvals(request).await?),
         Ask::Verify => Reply::Verify(c.verify(Vec::new()).await?),
         Ask::Quarantine(after, limit, settled) => {
             Reply::Quarantine(c.quarantine(after, limit, settled).await?)

@@ -1,7 +1,8 @@
 //! Answer: the open question of a task, and the form that answers it.
 //!
 //! What is answered is the question that was read when the form opened. When another is asked, or the task
-//! changes, sending stops until that was noted; what is written stays.
+//! changes, sending stops until that was noted; what is written stays. Outcomes that are held beside the question are
+//! judged with it (contract section 6): what is not upheld here is set aside.
 
 mod draft;
 mod keys;
@@ -9,13 +10,17 @@ mod off;
 mod question;
 mod send;
 mod sheet;
+mod sides;
 #[cfg(test)]
 mod tests;
 
+use super::case::checks::Checks;
+use super::case::columns;
 use super::decision::correct;
 use super::drafting::Drafting;
 use super::reading::Reading;
 use super::sending::Sending;
+use super::upholding::{At, Upholding};
 use crate::coordinator::Shown;
 use crate::domain::digest::Digest;
 use crate::domain::form::FieldError;
@@ -42,6 +47,8 @@ enum Part {
     Choice,
     Field(usize),
     Text,
+    /// A held outcome that can be upheld.
+    Side(At),
     Reason,
     Confirm,
 }
@@ -55,6 +62,8 @@ pub struct Answer {
     choice: Option<usize>,
     cursor: usize,
     text: Field,
+    /// The held outcomes as they were when the question was read.
+    sides: Upholding,
     reason: Field,
     confirm: Field,
     /// The record whose answer this one corrects.
@@ -84,6 +93,7 @@ impl Answer {
             choice: None,
             cursor: 0,
             text: Field::lines(""),
+            sides: Upholding::default(),
             reason: Field::lines(""),
             confirm: Field::line(""),
             supersedes: None,
@@ -100,6 +110,12 @@ impl Answer {
     /// The record whose answer this one corrects.
     pub(super) fn superseding(mut self, approval_id: String) -> Answer {
         self.supersedes = Some(approval_id);
+        self
+    }
+
+    /// What was read of its messages where one comes from.
+    pub(super) fn knowing(mut self, checks: Checks) -> Answer {
+        self.sides = Upholding::knowing(checks);
         self
     }
 
@@ -143,6 +159,7 @@ impl Answer {
             Content::Text => parts.push(Part::Text),
             Content::Elsewhere(_) | Content::None => {}
         }
+        parts.extend(self.sides.places().map(Part::Side));
         parts.extend([Part::Reason, Part::Confirm]);
         parts
     }
@@ -151,12 +168,16 @@ impl Answer {
         self.parts().get(self.focus).copied()
     }
 
-    /// What must be typed to confirm.
-    fn wanted(&self) -> Option<&'static str> {
-        match self.choices() {
-            [] => Some("answer"),
-            choices => choices.get(self.choice?).map(|(word, _)| *word),
-        }
+    /// What must be typed to confirm: the word, and the beginning of the digest that stands, if one does.
+    fn wanted(&self) -> Option<String> {
+        let word = match self.choices() {
+            [] => "answer",
+            choices => choices.get(self.choice?).map(|(word, _)| *word)?,
+        };
+        Some(match self.sides.standing().next() {
+            Some(column) => format!("{word} {}", column.digest.short()),
+            None => word.to_owned(),
+        })
     }
 
     /// Takes over the question that is open now.
@@ -173,6 +194,11 @@ impl Answer {
             revision: shown.task.revision,
             set: shown.candidate_set_digest,
         });
+        let part = self.part();
+        self.sides.take(columns::sets(shown));
+        if let Some(at) = part.and_then(|part| self.parts().iter().position(|own| *own == part)) {
+            self.focus = at;
+        }
         self.void = self.need() != Need::MachineCredentials && self.expired(model).is_some();
         let now = self.pinned.as_ref().map(|pinned| (pinned.asked.question.need, pinned.asked.schema_digest));
         self.confirm.set("");
@@ -201,7 +227,7 @@ impl Answer {
             Part::Text => Some(&mut self.text),
             Part::Reason => Some(&mut self.reason),
             Part::Confirm => Some(&mut self.confirm),
-            Part::Choice | Part::Field(_) => None,
+            Part::Choice | Part::Field(_) | Part::Side(_) => None,
         }
     }
 
@@ -242,32 +268,5 @@ impl Answer {
             act(fields, at);
             self.checked = None;
         }
-    }
-
-    fn choose(&mut self) {
-        if !self.sending.is_writing() {
-            return;
-        }
-        match self.part() {
-            Some(Part::Choice) => self.choice = Some(self.cursor),
-            Some(Part::Field(_)) => self.with_fields(Fields::choose),
-            _ => return,
-        }
-        self.confirm.set("");
-    }
-
-    fn step(&mut self, forward: bool) {
-        match self.part() {
-            Some(Part::Choice) => {
-                let last = self.choices().len().saturating_sub(1);
-                self.cursor =
-                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
-            }
-            Some(Part::Field(_)) => self.with_fields(|fields, at| {
-                fields.step(at, forward);
-            }),
-            _ => {}
-        }
-        self.scroll = Scroll::Focus;
     }
 }

@@ -13,13 +13,12 @@ use ratatui::style::Style;
 
 use super::decision::correct::correct;
 use super::filter::{Filter, TYPING};
-use super::numbered::{Read, Span};
-use super::pages::{Pages, Wanted, put};
+use super::pages::{PAGE, Pages, Wanted, put};
 use super::viewer::Viewer;
 use super::{AGES, Ctx, Layer, Outcome, View, movement};
-use crate::coordinator::Approval;
+use crate::coordinator::{Approval, LedgerPage, LedgerPlace, LedgerRequest};
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::Report;
+use crate::domain::ledger::{NOT_OF_RECORDS, Report};
 use crate::domain::text::{clip, reveal};
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
@@ -31,11 +30,7 @@ use crate::tui::widgets::list::Rows as _;
 use crate::tui::widgets::moment;
 use crate::tui::widgets::status::{self, Waiting};
 use crate::tui::widgets::table::Column;
-use filtered::{Judged, WITHOUT};
 pub(super) use record::Opened;
-
-/// The most records of one task that are read; a task has about one a decision.
-const OF_TASK: usize = 1000;
 
 /// A row: what is listed of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,15 +93,28 @@ impl Keyed for Item {
     }
 }
 
+/// From where a page is read, and how many rows. `reversed`: whether the list begins with the highest number.
+fn reading(wanted: &Wanted<u64>, reversed: bool) -> (LedgerPlace, usize) {
+    let (after, before) = (LedgerPlace::After, LedgerPlace::Before);
+    let place = match (wanted, reversed) {
+        (Wanted::Start | Wanted::Again(None, _), true) | (Wanted::End, false) => before(u64::MAX),
+        (Wanted::Start | Wanted::Again(None, _), false) | (Wanted::End, true) => after(0),
+        (Wanted::After(number) | Wanted::Again(Some(number), _), true) => before(*number),
+        (Wanted::After(number) | Wanted::Again(Some(number), _), false) => after(*number),
+        (Wanted::Before(number), true) => after(*number),
+        (Wanted::Before(number), false) => before(*number),
+    };
+    (place, if let Wanted::Again(_, limit) = wanted { *limit } else { PAGE })
+}
+
 /// The ledger, of the whole store or of one task.
 pub struct Approvals {
     task: Option<TaskId>,
     pages: Pages<Item>,
     filter: Filter,
-    /// Whose records are `mine`.
-    me: String,
     height: u16,
-    asked: Option<(u64, Span)>,
+    /// The open question: from where it reads, and how many rows.
+    asked: Option<(u64, LedgerPlace, usize)>,
     /// The number of the last record, once known.
     head: Option<u64>,
     verifying: Option<(u64, Duration)>,
@@ -121,10 +129,9 @@ impl Approvals {
     /// The records of a task, oldest first, or of the whole store, newest first; read when the layer opens.
     pub fn new(task: Option<TaskId>) -> Approvals {
         Approvals {
+            pages: Pages::new(task.is_none()),
             task,
-            pages: Pages::new(true),
-            filter: Filter::without(WITHOUT),
-            me: String::new(),
+            filter: Filter::without(NOT_OF_RECORDS),
             height: 0,
             asked: None,
             head: None,
@@ -137,43 +144,38 @@ impl Approvals {
     }
 
     fn pump(&mut self, ctx: &mut Ctx<'_>) {
-        let Some(head) = self.head else { return };
+        if self.head.is_none() {
+            return;
+        }
         let Some(wanted) = self.pages.wanted() else { return };
-        let span = match self.task {
-            Some(_) => Span { after: 0, to: u64::MAX, limit: OF_TASK },
-            None => Span::descending(&wanted, head),
-        };
-        // Of one task everything is read at once, however it is asked for.
-        let wanted = if self.task.is_some() { Wanted::Again(None, OF_TASK) } else { wanted };
-        let request = self.put(span, ctx);
+        let (from, limit) = reading(&wanted, self.is_reversed());
+        let request = self.put(from, limit, ctx);
         self.pages.asked(request, &wanted);
     }
 
-    fn put(&mut self, span: Span, ctx: &mut Ctx<'_>) -> u64 {
-        let request = put(ctx, Ask::Approvals(self.task.clone(), span.after, span.limit));
-        self.asked = Some((request, span));
+    /// Whether the list begins with the highest number: of one task it begins with the first record.
+    fn is_reversed(&self) -> bool {
+        self.task.is_none()
+    }
+
+    fn put(&mut self, from: LedgerPlace, limit: usize, ctx: &mut Ctx<'_>) -> u64 {
+        let (task, query) = (self.task.clone(), self.filter.query());
+        let request = put(ctx, Ask::Approvals(LedgerRequest { task, query, from, limit }));
+        self.asked = Some((request, from, limit));
         request
     }
 
-    fn take(&mut self, request: u64, found: &[Approval], ctx: &mut Ctx<'_>) {
-        let Some((_, span)) = self.asked.take_if(|(asked, _)| *asked == request) else { return };
-        let (query, now) = (self.filter.query(), ctx.model.now.wall.as_millisecond());
-        let fits = |approval: &&Approval| query.matches(&Judged(&approval.record, &self.me), now);
-        let fitting: Vec<u64> = found.iter().filter(fits).map(|approval| approval.record.sequence).collect();
-        let fits = |item: &Item| fitting.binary_search(&item.sequence).is_ok();
-        let mut rows: Vec<Item> = found.iter().map(Item::of).collect();
-        if self.task.is_some() {
-            rows.retain(fits);
-            self.pages.take(request, rows, false);
-            return;
+    fn take(&mut self, request: u64, found: &LedgerPage, ctx: &mut Ctx<'_>) {
+        let Some((_, from, limit)) = self.asked.take_if(|(asked, ..)| *asked == request) else { return };
+        if let Some(next) = found.next.filter(|_| found.rows.is_empty()) {
+            let next = self.put(next, limit, ctx);
+            return self.pages.asked_instead(request, next);
         }
-        match span.read_those(rows, true, fits) {
-            Read::Rows(rows, more) => drop(self.pages.take(request, rows, more)),
-            Read::Further(span) => {
-                let next = self.put(span, ctx);
-                self.pages.asked_instead(request, next);
-            }
+        let mut rows: Vec<Item> = found.rows.iter().map(Item::of).collect();
+        if matches!(from, LedgerPlace::After(_)) == self.is_reversed() {
+            rows.reverse();
         }
+        self.pages.take(request, rows, found.next.is_some());
     }
 
     fn verified(&mut self, report: &Report) {
@@ -204,7 +206,6 @@ impl Approvals {
     fn reply(&mut self, request: u64, reply: &Reply, ctx: &mut Ctx<'_>) {
         match reply {
             Reply::Status(status) => {
-                self.me.clone_from(&status.principal.subject);
                 let known = self.head.replace(status.head.sequence);
                 if known.is_some_and(|known| known != status.head.sequence) {
                     self.pages.grew();

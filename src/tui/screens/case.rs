@@ -224,7 +224,9 @@ impl Case {
     fn common(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
         match action {
             Action::Decide => self.decide(ctx),
-            Action::Answer => ctx.push(Answer::new(self.reading.id().clone())),
+            Action::Answer => {
+                ctx.push(Answer::new(self.reading.id().clone()).knowing(self.checks.clone()));
+            }
             Action::Approvals => ctx.push(Approvals::new(Some(self.reading.id().clone()))),
             Action::Timeline => ctx.push(Timeline::new(self.reading.id().clone())),
             Action::Details => self.details(ctx),

@@ -13,10 +13,11 @@ mod sheet;
 mod tests;
 
 use super::case::checks::Checks;
-use super::case::columns::{self, Column, Set};
+use super::case::columns;
 use super::drafting::Drafting;
 use super::reading::Reading;
 use super::sending::Sending;
+use super::upholding::{At, Upholding};
 use super::viewer::Viewer;
 use super::{Ctx, Outcome};
 use crate::domain::decision::{Decision as Asked, Resume};
@@ -62,19 +63,16 @@ const SIDES: usize = 2;
 enum Choice {
     Ready,
     Cancel,
-    /// A column, by its set and its place in it.
-    Uphold(usize, usize),
+    Uphold(At),
 }
 
 /// See the module.
 pub struct Decision {
     reading: Reading,
     seen: Option<Seen>,
-    checks: Checks,
-    sets: Vec<Set>,
+    /// What can be upheld, and what is.
+    sides: Upholding,
     to: Option<TaskState>,
-    /// The arrivals that stand, one for an intent.
-    upheld: Vec<u64>,
     cursor: usize,
     focus: Focus,
     reason: Field,
@@ -94,10 +92,8 @@ impl Decision {
             draft: Drafting::new(id.clone(), Kind::Decision),
             reading: Reading::new(id),
             seen: None,
-            checks: Checks::default(),
-            sets: Vec::new(),
+            sides: Upholding::default(),
             to: None,
-            upheld: Vec::new(),
             cursor: 0,
             focus: Focus::Choices,
             reason: Field::lines(""),
@@ -113,7 +109,7 @@ impl Decision {
     /// For a task as it was on the screen.
     pub(super) fn seen(seen: Seen) -> Decision {
         let mut decision = Decision::new(seen.task_id.clone());
-        decision.checks = seen.checks.clone();
+        decision.sides = Upholding::knowing(seen.checks.clone());
         decision.seen = Some(seen);
         decision
     }
@@ -126,25 +122,13 @@ impl Decision {
 
     fn choices(&self) -> Vec<Choice> {
         let mut all = vec![Choice::Ready, Choice::Cancel];
-        for (set, one) in self.sets.iter().enumerate() {
-            all.extend((0..one.columns.len()).map(|column| Choice::Uphold(set, column)));
-        }
+        all.extend(self.sides.places().map(Choice::Uphold));
         all
-    }
-
-    fn column(&self, set: usize, column: usize) -> Option<&Column> {
-        self.sets.get(set)?.columns.get(column)
-    }
-
-    /// The columns that stand.
-    fn standing(&self) -> impl Iterator<Item = &Column> {
-        let columns = self.sets.iter().flat_map(|set| &set.columns);
-        columns.filter(|column| self.upheld.contains(&column.arrival()))
     }
 
     /// What must be typed to confirm.
     fn wanted(&self) -> Option<String> {
-        match (self.standing().next(), self.to?) {
+        match (self.sides.standing().next(), self.to?) {
             (Some(column), _) => Some(column.digest.short()),
             (None, TaskState::Canceled) => Some("cancel".to_owned()),
             (None, _) => Some("ready".to_owned()),
@@ -159,30 +143,17 @@ impl Decision {
             Some(Choice::Ready) => self.to = Some(TaskState::Ready),
             Some(Choice::Cancel) => {
                 self.to = Some(TaskState::Canceled);
-                self.upheld.clear();
+                self.sides.clear();
             }
-            Some(Choice::Uphold(set, column)) => self.uphold(*set, *column, ctx),
+            Some(Choice::Uphold(at)) => match self.sides.toggle(*at) {
+                Ok(true) => self.to = Some(TaskState::Ready),
+                Ok(false) => {}
+                Err(why) => return ctx.toast(why),
+            },
             None => return,
         }
         // What was typed was meant for something else.
         self.confirm.set("");
-    }
-
-    fn uphold(&mut self, set: usize, column: usize, ctx: &mut Ctx<'_>) {
-        let Some(arrival) = self.column(set, column).map(Column::arrival) else { return };
-        if let Some(at) = self.upheld.iter().position(|one| *one == arrival) {
-            self.upheld.remove(at);
-            return;
-        }
-        if let Some(why) = self.column(set, column).and_then(|column| self.checks.not_upholdable(column)) {
-            return ctx.toast(format!("#{arrival} cannot be upheld: {why}"));
-        }
-        let own: Vec<u64> =
-            self.sets.get(set).map_or(Vec::new(), |set| set.columns.iter().map(Column::arrival).collect());
-        self.upheld.retain(|one| !own.contains(one));
-        self.upheld.push(arrival);
-        self.upheld.sort_unstable();
-        self.to = Some(TaskState::Ready);
     }
 
     fn field(&mut self) -> Option<&mut Field> {
@@ -247,7 +218,7 @@ impl Decision {
             expected_version: self.seen.as_ref().map_or(shown.task.state_version, |seen| seen.version),
             candidate_set_digest: self.seen.as_ref().map_or(shown.candidate_set_digest, |seen| seen.set),
             interruption: question.map(|question| question.id.clone()),
-            upheld: self.upheld.clone(),
+            upheld: self.sides.upheld().to_vec(),
             resume,
             reason: self.reason.text().trim().to_owned(),
             evidence_opened: Vec::new(),
@@ -256,7 +227,6 @@ impl Decision {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         })
     }
 
@@ -273,11 +243,8 @@ impl Decision {
     /// Takes over the task as it was just read.
     fn read(&mut self, ctx: &mut Ctx<'_>) {
         let Some(shown) = self.reading.shown() else { return };
-        self.sets = columns::sets(shown);
+        let fewer = self.sides.take(columns::sets(shown));
         let revision = shown.task.revision;
-        let there: Vec<u64> = self.sets.iter().flat_map(|set| &set.columns).map(Column::arrival).collect();
-        let before = self.upheld.len();
-        self.upheld.retain(|arrival| there.contains(arrival));
         self.cursor = self.cursor.min(self.choices().len().saturating_sub(1));
         if let Some(after) = self.seen.as_ref().map(|seen| seen.revision).filter(|seen| *seen < revision) {
             if self.sending.is_writing() {
@@ -285,10 +252,10 @@ impl Decision {
             }
             self.confirm.set("");
         }
-        if before != self.upheld.len() {
+        if fewer {
             self.confirm.set("");
         }
-        self.checks.go_on(self.reading.id(), &self.sets, ctx);
+        self.sides.go_on(self.reading.id(), ctx);
         self.open(ctx);
     }
 
@@ -311,7 +278,7 @@ impl Decision {
                     version: record.state_version_after,
                     revision: self.reading.shown().map_or(0, |shown| shown.task.revision),
                     set: Some(record.candidate_set_digest),
-                    checks: self.checks.clone(),
+                    checks: self.sides.checks().clone(),
                 };
                 ctx.push(Decision::seen(seen).superseding(record.approval_id.clone()));
             }

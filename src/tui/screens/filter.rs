@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::View;
-use crate::domain::query::{Completion, MAX_INPUT, Query, QueryError, Test};
+use crate::domain::query::{Completion, MAX_INPUT, Query, QueryError};
 use crate::tui::action::Action;
 use crate::tui::event::Key;
 use crate::tui::theme::Role;
@@ -63,18 +63,7 @@ impl Filter {
 
     /// The terms that are fine, and what is wrong with the others.
     fn parse(&self, text: &str) -> (Query, Vec<QueryError>) {
-        let (mut query, mut errors) = Query::parse_lenient(text);
-        query.terms.retain(|term| {
-            let Some(key) = key(&term.what).filter(|key| self.without.contains(key)) else { return true };
-            errors.push(QueryError {
-                at: term.span.clone(),
-                message: format!("{key}: means nothing here"),
-                hint: "leave it out".to_owned(),
-            });
-            false
-        });
-        errors.sort_by_key(|error| error.at.start);
-        (query, errors)
+        Query::parse_without(text, self.without)
     }
 
     /// What could come next, of what means something here.
@@ -211,15 +200,5 @@ impl Filter {
         } else {
             field.draw(frame, indent(area), theme, true);
         }
-    }
-}
-
-/// The key of a term that not every list has.
-fn key(test: &Test) -> Option<&'static str> {
-    match test {
-        Test::Reason(_) => Some("reason"),
-        Test::Label { .. } => Some("label"),
-        Test::Failure(_) => Some("failure"),
-        _ => None,
     }
 }

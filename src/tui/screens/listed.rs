@@ -83,6 +83,13 @@ fn approved() -> Stage {
     Stage::waiting(serde_json::json!({"prompt": "May I?", "need": "human_approval"}))
 }
 
+/// A question with a result that is held beside it.
+fn beside() -> Stage {
+    let mut stage = approved();
+    stage.result("M-9", "researcher-b", "2026-11-30T12:00:00Z", serde_json::json!(1), serde_json::json!([]));
+    stage
+}
+
 fn asked() -> Stage {
     Stage::waiting(serde_json::json!({"prompt": "Which region?"}))
 }
@@ -107,6 +114,7 @@ fn every_listed_action_is_carried_out_somewhere_in_its_scope() {
         &[Scope::Decision],
     );
     run(&done, approved, || Answer::new(id()), "", &[Scope::Answer]);
+    run(&done, beside, || Answer::new(id()), "<tab>", &[Scope::Answer]);
     run(&done, approved, || Answer::new(id()), "<space><tab>why<tab>approve<ctrl-s>", &[Scope::Answer]);
     run(&done, decided, || Timeline::new(id()), "", &[Scope::Timeline]);
     run(&done, decided, || Approvals::new(None), "", &[Scope::Approvals]);

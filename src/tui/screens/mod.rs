@@ -23,6 +23,7 @@ mod sending;
 #[cfg(test)]
 mod stage;
 pub mod timeline;
+mod upholding;
 mod viewer;
 
 use std::time::Duration;

@@ -114,7 +114,7 @@ impl Entries {
     /// Takes a page, if it was asked for here.
     pub(super) fn take(&mut self, request: u64, found: &[Entry], ctx: &mut Ctx<'_>) {
         let Some((_, span)) = self.asked.take_if(|(asked, _)| *asked == request) else { return };
-        match span.read(found.iter().cloned().map(Item).collect(), false) {
+        match span.read(found.iter().cloned().map(Item).collect()) {
             Read::Rows(rows, more) => drop(self.pages.take(request, rows, more)),
             Read::Further(span) => {
                 let next = put(ctx, Ask::Quarantine(span.after, span.limit, self.settled_too));

@@ -1,5 +1,7 @@
 //! A coordinator for the tests of screens: the real rules on a store in memory, answering what a script asks.
 
+mod ledger;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +20,7 @@ use crate::domain::diff::{Diff, Limits, Lines};
 use crate::domain::digest::{Digest, Scheme};
 use crate::domain::envelope::{Named, QuarantineReason, parse};
 use crate::domain::ids::{TaskId, Timestamp};
-use crate::domain::ledger::{Head, Record, Report};
+use crate::domain::ledger::{Head, Report};
 use crate::domain::task::TaskState;
 use crate::domain::testing::{World, message, owner};
 use crate::tui::draft::{Draft, Kind};
@@ -28,6 +30,7 @@ use crate::tui::model::Link;
 use crate::tui::screens::Layer;
 use crate::tui::testing::Script;
 use crate::tui::theme::Depth;
+pub(super) use ledger::ledger;
 
 /// The sizes every screen is drawn at.
 pub(super) const SIZES: [(&str, u16, u16); 5] =
@@ -248,10 +251,13 @@ impl Stage {
                 let diff = Diff::new(a.0.clone(), b.0.clone(), &never, Limits::default());
                 Reply::Compare(diff.map(Arc::new).map_err(|error| error.to_string()))
             }
-            Ask::Approvals(_, after, limit) => {
-                let records = self.world.records.iter().filter(|record| record.sequence > *after);
-                let told = |record: &Record| Approval { record: Box::new(record.clone()), bytes: Vec::new() };
-                Reply::Approvals(records.take(*limit).map(told).collect())
+            Ask::Approvals(request) => {
+                let records = &self.world.records;
+                let told = |number: u64| {
+                    let record = records[usize::try_from(number).unwrap() - 1].clone();
+                    Approval { record: Box::new(record), bytes: Vec::new() }
+                };
+                Reply::Approvals(ledger(records.len() as u64, told, request))
             }
             Ask::Payload(_, arrival) => Reply::Payload(self.payload(*arrival)),
             Ask::Text(_, arrival, source) => Reply::Text(Arc::new(self.text(*arrival, *source))),
@@ -406,6 +412,7 @@ pub(super) fn status(records: u64) -> Status {
         head: Head { store_id: "S-1".into(), sequence: records, record_digest: None },
         events: 9,
         mismatch: None,
+        read_only: None,
         write_failure: None,
     }
 }

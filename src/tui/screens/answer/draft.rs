@@ -45,6 +45,7 @@ impl Answer {
             text: self.text.text(),
             choice: choice.map(|(word, _)| (*word).to_owned()),
             fields,
+            upheld: self.sides.upheld().to_vec(),
             ..Written::default()
         }
     }
@@ -98,6 +99,9 @@ impl Answer {
         if let Some(at) = word.and_then(|word| self.choices().iter().position(|one| one.0 == word)) {
             (self.choice, self.cursor) = (Some(at), at);
         }
+        if fresh && self.sides.upheld().is_empty() && !self.cancels() {
+            self.sides.restore(std::mem::take(&mut written.upheld));
+        }
         self.draft.leave(written);
         self.check();
     }
@@ -107,6 +111,7 @@ impl Answer {
         for field in [&mut self.text, &mut self.reason, &mut self.confirm] {
             field.set("");
         }
+        self.sides.clear();
         (self.choice, self.cursor, self.focus, self.checked) = (None, 0, 0, None);
     }
 

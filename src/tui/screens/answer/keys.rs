@@ -9,10 +9,11 @@ use super::super::decision::correct::decide;
 use super::super::sending::RECORDED;
 use super::super::{Ctx, Layer, Outcome, View};
 use super::{Answer, Part};
+use crate::domain::text::reveal;
 use crate::tui::action::{Action, Scope};
 use crate::tui::event::{Code, Event, Key};
 use crate::tui::model::Model;
-use crate::tui::widgets::form::Scroll;
+use crate::tui::widgets::form::{Fields, Scroll};
 
 impl Layer for Answer {
     fn scopes(&self) -> &'static [Scope] {
@@ -59,6 +60,14 @@ impl Layer for Answer {
         if self.is_changed() && self.sending.is_writing() {
             return &[(Action::Acknowledge, "acknowledge"), (Action::NextField, "next")];
         }
+        if let Some(Part::Side(_)) = self.part() {
+            return &[
+                (Action::Open, "read"),
+                (Action::Choose, "uphold"),
+                (Action::NextField, "next"),
+                (Action::Submit, "send"),
+            ];
+        }
         if self.draft.is_found() {
             return &[
                 (Action::NextField, "next"),
@@ -102,20 +111,26 @@ impl Layer for Answer {
             Action::PageUp | Action::HalfPageUp => self.page(-1, ctx.model),
             Action::First => self.scroll = Scroll::At(0),
             Action::Choose => {
-                self.choose();
+                self.choose(ctx);
                 self.keep(false, ctx);
             }
             Action::NextField => self.next_focus(true),
             Action::PreviousField => self.next_focus(false),
+            Action::Open => return self.read_side(ctx),
             Action::Submit => self.submit(ctx),
             Action::Preview => self.preview(ctx),
             Action::Copy => self.copy(ctx),
             Action::Acknowledge if self.sending.is_writing() => {
                 self.pin(ctx.model);
+                self.sides.go_on(self.reading.id(), ctx);
                 self.draft.rebase(self.now());
                 self.keep(false, ctx);
             }
-            Action::Refresh => self.reading.ask(ctx),
+            Action::Refresh => {
+                self.sides.retry();
+                self.sides.go_on(self.reading.id(), ctx);
+                self.reading.ask(ctx);
+            }
             Action::Decide => {
                 let state = self.reading.shown().map(|shown| shown.task.state);
                 decide(self.reading.id().clone(), state, ctx);
@@ -162,6 +177,7 @@ impl Layer for Answer {
         if self.reading.event(event, ctx) {
             if self.pinned.is_none() {
                 self.pin(ctx.model);
+                self.sides.go_on(self.reading.id(), ctx);
             } else if self.is_changed() && self.sending.is_writing() {
                 self.confirm.set("");
                 let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
@@ -171,6 +187,9 @@ impl Layer for Answer {
         }
         if self.draft.event(event, ctx) {
             self.open(ctx);
+        }
+        if let Event::Reply { request, reply } = event {
+            self.sides.reply(self.reading.id(), *request, reply, ctx);
         }
     }
 
@@ -192,5 +211,50 @@ impl Answer {
             let after = self.pinned.as_ref().map_or(0, |pinned| pinned.revision);
             self.sending.catch_up(&mut self.reading, after, ctx);
         }
+    }
+
+    /// Takes or leaves what the cursor is on.
+    fn choose(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.sending.is_writing() {
+            return;
+        }
+        match self.part() {
+            Some(Part::Choice) => {
+                self.choice = Some(self.cursor);
+                if self.cancels() {
+                    self.sides.clear();
+                }
+            }
+            Some(Part::Field(_)) => self.with_fields(Fields::choose),
+            Some(Part::Side(at)) => {
+                if let Err(why) = self.uphold(at) {
+                    return ctx.toast(reveal(&why).to_string());
+                }
+            }
+            _ => return,
+        }
+        self.confirm.set("");
+    }
+
+    /// Moves the cursor within the part with the focus; among held outcomes, the focus.
+    fn step(&mut self, forward: bool) {
+        match self.part() {
+            Some(Part::Choice) => {
+                let last = self.choices().len().saturating_sub(1);
+                self.cursor =
+                    if forward { (self.cursor + 1).min(last) } else { self.cursor.saturating_sub(1) };
+            }
+            Some(Part::Field(_)) => self.with_fields(|fields, at| {
+                fields.step(at, forward);
+            }),
+            Some(Part::Side(_)) => {
+                let next = if forward { self.focus + 1 } else { self.focus.saturating_sub(1) };
+                if let Some(Part::Side(_)) = self.parts().get(next) {
+                    self.focus = next;
+                }
+            }
+            _ => {}
+        }
+        self.scroll = Scroll::Focus;
     }
 }

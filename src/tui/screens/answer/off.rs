@@ -17,6 +17,7 @@ impl Answer {
         self.not_asked(shown, model)
             .or_else(|| self.not_permitted(shown))
             .or_else(|| self.not_filled_in())
+            .or_else(|| self.sides.not_upholdable())
             .or_else(|| dialog::unfounded(&self.reason.text()))
             .or_else(|| self.not_confirmed())
     }

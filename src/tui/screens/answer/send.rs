@@ -45,7 +45,7 @@ impl Answer {
             expected_version: pinned.version,
             candidate_set_digest: pinned.set,
             interruption: Some(pinned.asked.id.clone()),
-            upheld: Vec::new(),
+            upheld: self.sides.upheld().to_vec(),
             resume: pinned
                 .asked
                 .question
@@ -60,7 +60,6 @@ impl Answer {
             idempotency_key: self.sending.key().to_owned(),
             approval_id: String::new(),
             masked: Vec::new(),
-            altered: Vec::new(),
         })
     }
 

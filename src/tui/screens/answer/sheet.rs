@@ -78,19 +78,12 @@ impl Answer {
         for (text, role) in facts(&pinned.asked, model) {
             sheet.lines(ink::paragraph(&text, theme.style(role), width, 4, theme));
         }
-        if let Some(held) =
-            self.reading.shown().map(|shown| shown.candidate_set.held.len()).filter(|held| *held > 0)
-        {
-            let text = format!(
-                "{held} held outcomes are judged with this and none is upheld here: `tribunal answer --uphold ARRIVAL` upholds one"
-            );
-            sheet.lines(ink::paragraph(&text, theme.style(Role::Warning), width, 3, theme));
-        }
         sheet.lines([Line::default()]);
         if self.void {
             return sheet;
         }
         self.add_content(&mut sheet, width, theme);
+        self.add_sides(&mut sheet, width, theme);
         self.add_end(&mut sheet, width, theme);
         sheet
     }

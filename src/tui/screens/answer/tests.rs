@@ -1,5 +1,7 @@
 //! An answer is what the question asked for, sent once, by nothing but its own confirmation.
 
+mod held;
+
 use std::time::Duration;
 
 use insta::assert_snapshot;

@@ -1,68 +1,11 @@
-//! The filter of the ledger: the docket's language, asked of records. It is asked of every record that is read, and reading
-//! goes on until the view is full or the ledger ends, so that what is listed is never taken for all while it is not.
+//! The filter of the ledger: the docket's language, asked of records by the coordinator. Reading goes on until the view is
+//! full or the ledger ends, so that what is listed is never taken for all while it is not.
 
 use super::Approvals;
-use crate::domain::ledger::Record;
-use crate::domain::query::{Row, contains_ignoring_case};
+use crate::coordinator::LedgerPlace;
 use crate::tui::action::Action;
 use crate::tui::screens::filter::Typed;
 use crate::tui::screens::{Ctx, Outcome, movement};
-
-/// The keys of the language that no record has anything for.
-pub(super) const WITHOUT: &[&str] = &["reason", "label", "failure"];
-
-/// A record as the filter sees it, by the subject who looks.
-pub(super) struct Judged<'a>(pub(super) &'a Record, pub(super) &'a str);
-
-impl Row for Judged<'_> {
-    fn state(&self) -> &str {
-        self.0.decision.as_str()
-    }
-    fn has_reason(&self, _reason: &str) -> bool {
-        false
-    }
-    fn trace(&self) -> &str {
-        &self.0.trace_id
-    }
-    fn task(&self) -> &str {
-        self.0.task_id.as_str()
-    }
-    /// Who decided.
-    fn agent(&self) -> Option<&str> {
-        Some(&self.0.principal.subject)
-    }
-    fn label(&self, _key: &str) -> Option<&str> {
-        None
-    }
-    /// When it was decided.
-    fn since_ms(&self) -> Option<i64> {
-        Some(self.0.decided_at.0)
-    }
-    fn candidates(&self) -> u32 {
-        u32::try_from(self.0.candidates.len()).unwrap_or(u32::MAX)
-    }
-    fn failure(&self) -> Option<&str> {
-        None
-    }
-    /// Whether whoever looks decided it.
-    fn mine(&self) -> bool {
-        self.0.principal.subject == self.1
-    }
-    fn text_contains(&self, text: &str) -> bool {
-        let record = self.0;
-        let prompt = record.interruption.as_ref().map(|asked| asked.prompt.as_str());
-        [
-            record.task_id.as_str(),
-            &record.trace_id,
-            &record.approval_id,
-            &record.principal.subject,
-            &record.reason,
-        ]
-        .into_iter()
-        .chain(prompt)
-        .any(|own| contains_ignoring_case(own, text))
-    }
-}
 
 impl Approvals {
     pub(super) fn type_filter(&mut self, action: Action, ctx: &mut Ctx<'_>) -> Outcome {
@@ -100,8 +43,8 @@ impl Approvals {
         let more = if whole { "" } else { "+" };
         let count = if self.pages.is_new() { 0 } else { held.count() };
         match &self.asked {
-            Some((_, span)) if !whole && self.task.is_none() => {
-                format!("{count}{more} found, reading on from no. {}", span.to.min(self.head.unwrap_or(0)))
+            Some((_, LedgerPlace::Before(number), _)) if !whole && *number < u64::MAX => {
+                format!("{count}{more} found, reading on from no. {}", number.saturating_sub(1))
             }
             _ => format!("{count}{more} found"),
         }

@@ -6,9 +6,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget as _};
 
-use crate::coordinator::{Approval, Shown};
+use crate::coordinator::{Approval, LedgerPage, LedgerPlace, LedgerRequest, Shown};
 use crate::domain::decision::Resume;
 use crate::domain::event::Verification;
+use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Decider, Record, SetSeen, Side};
 use crate::tui::action::{Action, Scope};
 use crate::tui::effect::{Ask, Effect};
@@ -56,26 +57,30 @@ impl Opened {
         }
     }
 
-    fn take(&mut self, found: &[Approval], ctx: &mut Ctx<'_>) {
+    fn take(&mut self, found: &LedgerPage, ctx: &mut Ctx<'_>) {
         match &self.record {
             None => {
-                let Some(own) = found.iter().find(|approval| approval.record.sequence == self.sequence)
+                let Some(own) = found.rows.iter().find(|approval| approval.record.sequence == self.sequence)
                 else {
                     self.failed = Some("this record is not here, or not for you to read".to_owned());
                     return;
                 };
                 // What corrects it can only come later, and only for the same task.
-                put(ctx, Ask::Approvals(Some(own.record.task_id.clone()), self.sequence, 1000));
+                ask(Some(own.record.task_id.clone()), LedgerPlace::After(self.sequence), 1000, ctx);
                 put(ctx, Ask::Show(own.record.task_id.clone()));
                 self.record = Some(own.record.clone());
             }
             Some(own) => {
                 let corrects = |a: &&Approval| a.record.supersedes.as_ref() == Some(&own.approval_id);
                 let by = found
+                    .rows
                     .iter()
                     .find(corrects)
                     .map(|a| format!("{} (no. {})", a.record.approval_id, a.record.sequence));
-                self.corrected_by = Some(by);
+                match found.next.filter(|_| by.is_none()) {
+                    Some(next) => return ask(Some(own.task_id.clone()), next, 1000, ctx),
+                    None => self.corrected_by = Some(by),
+                }
             }
         }
         self.lay_out();
@@ -107,6 +112,11 @@ impl Opened {
         }
         self.lay_out();
     }
+}
+
+/// Asks for every record of a task, or of all, from a place on.
+fn ask(task: Option<TaskId>, from: LedgerPlace, limit: usize, ctx: &mut Ctx<'_>) {
+    put(ctx, Ask::Approvals(LedgerRequest::all(task, from, limit)));
 }
 
 fn decider(decider: &Decider) -> String {
@@ -249,7 +259,7 @@ impl Layer for Opened {
                 self.pager.resize(width.saturating_sub(2), height.saturating_sub(1));
                 if std::mem::take(&mut self.opens) {
                     self.since = ctx.model.now.run;
-                    put(ctx, Ask::Approvals(None, self.sequence.saturating_sub(1), 1));
+                    ask(None, LedgerPlace::After(self.sequence.saturating_sub(1)), 1, ctx);
                 }
             }
             Event::Reply { reply, .. } => match reply {

@@ -5,7 +5,7 @@ mod filtered;
 use insta::assert_snapshot;
 use serde_json::json;
 
-use super::super::stage::{DEPTHS, SIZES, Stage, serve, status};
+use super::super::stage::{DEPTHS, SIZES, Stage, ledger, serve, status};
 use super::*;
 use crate::domain::ledger::{Problem, ProblemKind, Record};
 use crate::tui::testing::Script;
@@ -14,39 +14,44 @@ fn digest(of: u64) -> String {
     format!("sha256:{of:064x}")
 }
 
+/// A record made from one that was read once: there are thousands of them.
 fn approval(sequence: u64) -> Approval {
+    static READ: std::sync::LazyLock<Record> = std::sync::LazyLock::new(read);
+    let mut record = Box::new(READ.clone());
+    (record.sequence, record.approval_id) = (sequence, format!("A-{sequence}"));
+    record.supersedes = (sequence == 2).then(|| "A-1".to_owned());
+    record.task_id = TaskId(format!("T-{}", sequence / 2 * 2));
+    record.previous_record_digest = digest(sequence - 1).parse().unwrap();
+    record.record_digest = digest(sequence).parse().unwrap();
+    Approval { record, bytes: Vec::new() }
+}
+
+fn read() -> Record {
     let side = json!({
         "intent": {"task_id": "T-2", "class": "outcome", "idempotency_key": "R-7:T-2:1"},
         "message_id": "M-\u{202e}3", "arrival": 3, "sender": "researcher-a\u{1b}[2J", "type": "task_result",
         "payload_digest": digest(7), "digest_scheme": "jcs-sha256/1", "verification": "verified",
         "evidence_refs": ["https://example.org/filing"], "trusted": false
     });
-    let corrects = (sequence == 2).then(|| "A-1".to_owned());
-    let record: Record = serde_json::from_value(json!({
-        "schema_version": "1", "store_id": "S-1", "sequence": sequence, "approval_id": format!("A-{sequence}"),
-        "approval_version": 1, "supersedes": corrects, "task_id": format!("T-{}", sequence / 2 * 2), "trace_id": "R-7",
+    serde_json::from_value(json!({
+        "schema_version": "1", "store_id": "S-1", "sequence": 0, "approval_id": "",
+        "approval_version": 1, "supersedes": null, "task_id": "", "trace_id": "R-7",
         "decision": "ready", "from_state": "needs_review", "to_state": "ready", "state_version_before": 4,
         "state_version_after": 5, "candidates": [side], "held": [], "candidate_set_digest": digest(8),
         "set_seen": "digest", "upheld": [3], "evidence_opened": [], "resume": {"idempotency_key": "R-7:T-2:1"},
         "reason": "The filing says so\u{200b}.", "endorsements": [],
         "principal": {"subject": "ann", "issuer": "local", "method": "file", "roles": ["reviewer"]},
         "policy": {"id": "default", "version": 1, "quorum": 1}, "decided_at": "2026-11-30T12:04:00.000Z",
-        "previous_record_digest": digest(sequence - 1), "record_digest": digest(sequence)
+        "previous_record_digest": digest(0), "record_digest": digest(0)
     }))
-    .unwrap();
-    Approval { record: Box::new(record), bytes: Vec::new() }
+    .unwrap()
 }
 
 fn answer(script: &mut Script, head: u64, report: &Report) {
     serve(script, |ask| {
         Some(match ask {
             Ask::Status => Reply::Status(Box::new(status(head))),
-            Ask::Approvals(task, after, limit) => {
-                assert!(limit <= 1000);
-                let all = (after + 1..=head).map(approval);
-                let fits = all.filter(|a| task.as_ref().is_none_or(|task| *task == a.record.task_id));
-                Reply::Approvals(fits.take(limit).collect())
-            }
+            Ask::Approvals(request) => Reply::Approvals(ledger(head, approval, &request)),
             Ask::Show(_) => Reply::Show(Box::new(Stage::conflicted().shown())),
             Ask::Verify => Reply::Verify(report.clone()),
             other => panic!("{other:?}"),

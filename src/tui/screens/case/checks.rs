@@ -153,7 +153,7 @@ impl Checks {
                 Some("MISMATCH: its content does not have the digest it claims".to_owned())
             }
             (Some(Check::Verified { .. }), _) if !self.has_seen(column) => {
-                Some("its content was not on your screen: open the case and read it first".to_owned())
+                Some("its content was not on your screen: open and read it first".to_owned())
             }
             (Some(Check::Verified { .. }), _) => None,
         }

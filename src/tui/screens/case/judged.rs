@@ -1,7 +1,7 @@
 //! What the last decision judged: its record, and the submissions of its sides as they are still stored.
 
 use super::super::Ctx;
-use crate::coordinator::{Shown, Submitted};
+use crate::coordinator::{LedgerPlace, LedgerRequest, Shown, Submitted};
 use crate::domain::envelope::Class;
 use crate::domain::event::Decided;
 use crate::domain::ids::TaskId;
@@ -61,8 +61,9 @@ impl Judged {
         if new {
             let request = ctx.request();
             self.asked_record = Some(request);
-            let before = sequence.saturating_sub(1);
-            ctx.effect(Effect::Ask(request, Box::new(Ask::Approvals(Some(id.clone()), before, 1))));
+            let from = LedgerPlace::After(sequence.saturating_sub(1));
+            let asked = LedgerRequest::all(Some(id.clone()), from, 1);
+            ctx.effect(Effect::Ask(request, Box::new(Ask::Approvals(asked))));
         }
         let next = judged(last).filter(|arrival| *arrival > self.read).min();
         if let Some(next) = next.filter(|_| self.asked_page.is_none() && self.problem.is_none()) {
@@ -91,7 +92,7 @@ impl Judged {
         }
         match reply {
             Reply::Approvals(found) if record => {
-                let own = found.iter().find(|approval| approval.record.sequence == self.sequence);
+                let own = found.rows.iter().find(|approval| approval.record.sequence == self.sequence);
                 self.record = own.map(|approval| approval.record.clone());
             }
             Reply::Submissions(found) if page => self.read(found, shown.and_then(decision)),

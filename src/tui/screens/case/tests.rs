@@ -234,7 +234,7 @@ fn a_question_is_shown_also_where_outcomes_are_held_beside_it() {
     assert!(screen.contains("Which region?") && screen.contains("held"), "{screen}");
     press(&mut stage, &mut script, "a");
     script.wait(Duration::from_millis(300));
-    assert!(script.screen().contains("1 held outcomes are judged with this"), "{}", script.screen());
+    assert!(script.screen().contains("1 held outcome is judged with this"), "{}", script.screen());
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Decision {
             reason: self.reason.text(),
             resume: self.resume.text(),
             choice: choice.map(str::to_owned),
-            upheld: self.upheld.clone(),
+            upheld: self.sides.upheld().to_vec(),
             ..Written::default()
         }
     }
@@ -88,10 +88,8 @@ impl Decision {
                 Some("cancel") => Some(TaskState::Canceled),
                 _ => None,
             };
-            let columns = self.sets.iter().flat_map(|set| &set.columns);
-            let there: Vec<u64> = columns.map(super::Column::arrival).collect();
-            let stands = |arrival: &u64| self.to == Some(TaskState::Ready) && there.contains(arrival);
-            self.upheld = written.upheld.into_iter().filter(stands).collect();
+            let ready = self.to == Some(TaskState::Ready);
+            self.sides.restore(if ready { written.upheld } else { Vec::new() });
         }
         self.confirm.set("");
     }
@@ -103,7 +101,7 @@ impl Decision {
                 field.set("");
             }
             (self.to, self.focus) = (None, Focus::Choices);
-            self.upheld.clear();
+            self.sides.clear();
         }
     }
 }

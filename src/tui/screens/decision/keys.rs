@@ -90,7 +90,7 @@ impl Layer for Decision {
             // Enter decides nothing; it does not even leave the field.
             Action::Accept => {}
             Action::Refresh => {
-                self.checks.retry();
+                self.sides.retry();
                 self.reading.ask(ctx);
             }
             _ => return Outcome::Ignored,
@@ -138,10 +138,8 @@ impl Layer for Decision {
         if self.draft.event(event, ctx) {
             self.open(ctx);
         }
-        if let Event::Reply { request, reply } = event
-            && self.checks.take(*request, reply)
-        {
-            self.checks.go_on(self.reading.id(), &self.sets, ctx);
+        if let Event::Reply { request, reply } = event {
+            self.sides.reply(self.reading.id(), *request, reply, ctx);
         }
     }
 

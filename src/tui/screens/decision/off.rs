@@ -16,7 +16,7 @@ impl Decision {
         self.closed(shown)
             .or_else(|| self.not_permitted(shown))
             .or_else(|| self.changed(shown))
-            .or_else(|| self.checks.unread(&self.sets))
+            .or_else(|| self.sides.unread())
             .or_else(|| self.not_chosen(shown, model))
             .or_else(|| self.not_founded())
             .or_else(|| self.not_confirmed())
@@ -43,10 +43,9 @@ impl Decision {
     fn not_permitted(&self, shown: &Shown) -> Option<String> {
         let may = |name| shown.may.get(name) == Some(&true);
         let candidates = &shown.candidate_set.candidates;
-        let own = shown
-            .own
-            .iter()
-            .find(|own| candidates.iter().any(|side| side.arrival == **own) || self.upheld.contains(own));
+        let own = shown.own.iter().find(|own| {
+            candidates.iter().any(|side| side.arrival == **own) || self.sides.upheld().contains(own)
+        });
         if let Some(own) = own {
             return Some(format!("you wrote #{own} and may not judge it"));
         }
@@ -93,10 +92,7 @@ impl Decision {
         if takes_answer && shown.task.state == TaskState::WaitingHuman {
             return Some("a question waits: answer it (a) in place of deciding, or cancel".to_owned());
         }
-        self.standing().find_map(|column| {
-            let why = self.checks.not_upholdable(column)?;
-            Some(format!("{} cannot be upheld: {why}", column.label))
-        })
+        self.sides.not_upholdable()
     }
 
     fn not_founded(&self) -> Option<String> {

@@ -49,7 +49,7 @@ impl Decision {
             json!(asked.as_ref().map_or(shown.candidate_set_digest, |d| d.candidate_set_digest)),
         );
         keep("set_seen", json!(if shown.candidate_set_digest.is_some() { "digest" } else { "version" }));
-        keep("upheld", json!(self.upheld));
+        keep("upheld", json!(self.sides.upheld()));
         keep("evidence_opened", json!([]));
         let resume = asked.and_then(|asked| asked.resume);
         let own = json!({"idempotency_key": "the new approval_id"});

@@ -99,13 +99,13 @@ impl Decision {
     /// What is typed to confirm, and that no side stands where one could.
     fn confirmation(&self) -> String {
         let Some(wanted) = self.wanted() else { return "Confirm: choose first".to_owned() };
-        let sides: usize = self.sets.iter().map(|set| set.columns.len()).sum();
+        let sides = self.sides.columns().count();
         let aside = match sides {
             1 => "the side is set aside".to_owned(),
             2 => "both sides are set aside".to_owned(),
             many => format!("all {many} sides are set aside"),
         };
-        if self.to == Some(TaskState::Ready) && self.upheld.is_empty() && sides > 0 {
+        if self.to == Some(TaskState::Ready) && self.sides.upheld().is_empty() && sides > 0 {
             return format!("Confirm: nothing is upheld: {aside}; type {wanted}, then send");
         }
         format!("Confirm: type {wanted}, then send")
@@ -114,11 +114,11 @@ impl Decision {
     fn add_choices<'a>(&'a self, sheet: &mut Sheet<'a>, width: usize, theme: &Theme) {
         let mut last = None;
         for (at, choice) in self.choices().into_iter().enumerate() {
-            if let Choice::Uphold(set, _) = choice
+            if let Choice::Uphold((set, _)) = choice
                 && last != Some(set)
             {
                 last = Some(set);
-                sheet.lines([self.set_head(set, width, theme)]);
+                sheet.lines([self.sides.head(set, width, theme)]);
             }
             let mine = self.focus == Focus::Choices && at == self.cursor;
             let line = [self.choice_line(choice, mine, width, theme)];
@@ -128,15 +128,6 @@ impl Decision {
                 sheet.lines(line)
             };
         }
-    }
-
-    fn set_head(&self, set: usize, width: usize, theme: &Theme) -> Line<'static> {
-        let Some(set) = self.sets.get(set) else { return Line::default() };
-        let word = if set.conflict.is_some() { "uphold, of intent " } else { "uphold, held, of intent " };
-        let mut line = vec![Span::styled(word, theme.style(Role::Muted))];
-        line.extend(ink::spans(&set.intent.idempotency_key, Style::new(), theme));
-        line.push(Span::styled(" (one or none)", theme.style(Role::Muted)));
-        Line::from(ink::fit(line, width, false))
     }
 
     fn choice_line(&self, choice: Choice, mine: bool, width: usize, theme: &Theme) -> Line<'static> {
@@ -153,34 +144,9 @@ impl Decision {
                 let on = self.to == Some(TaskState::Canceled);
                 line.push(Span::styled(format!("{}cancel  the task ends for good", tick(on)), style));
             }
-            Choice::Uphold(set, column) => {
-                let Some(column) = self.column(set, column) else { return Line::default() };
-                let on = self.upheld.contains(&column.arrival());
-                let tick = if on { "[x] " } else { "[ ] " };
-                line.push(Span::styled(format!("{tick}{}  ", column.label), style));
-                line.extend(self.column_line(column, theme));
-            }
+            Choice::Uphold(at) => return self.sides.line(at, mine, width, theme),
         }
         Line::from(ink::fit(line, width, false))
-    }
-
-    /// `sha256:9f2c41…  #1 researcher-a  verified`.
-    fn column_line(&self, column: &Column, theme: &Theme) -> Vec<Span<'static>> {
-        let (word, role) = self.checks.word(column);
-        let mut line =
-            vec![Span::styled(format!("sha256:{}…  ", column.digest.short()), theme.style(Role::Title))];
-        let sender = column.sides.first().map(|side| side.sender.as_str()).unwrap_or_default();
-        line.push(Span::styled(format!("#{} ", column.arrival()), theme.style(Role::Badge)));
-        line.extend(ink::name(sender, theme));
-        let more = column.sides.len().saturating_sub(1);
-        let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        let done = if column.done { ", ALREADY DONE" } else { "" };
-        line.push(Span::raw(format!("{more}  {}{done}  ", column.kind.as_str())));
-        line.push(Span::styled(word, theme.style(role)));
-        if let Some(why) = self.checks.not_upholdable(column) {
-            line.extend(ink::spans(&format!("  (off: {why})"), theme.style(Role::Warning), theme));
-        }
-        line
     }
 
     /// Chosen, rejected, the resulting state, what resumes and from where, under which policy, by whom.
@@ -195,17 +161,19 @@ impl Decision {
         match self.to {
             None => facts.push(("nothing is chosen".to_owned(), Role::Muted)),
             Some(to) => {
-                let columns = || self.sets.iter().flat_map(|set| &set.columns);
-                for column in self.standing() {
+                for column in self.sides.standing() {
                     facts.push((format!("stands: {}", named(column)), Role::Success));
                 }
-                for column in columns().filter(|column| !self.upheld.contains(&column.arrival())) {
+                for column in self.sides.falling() {
                     facts.push((format!("does not stand: {}", named(column)), Role::Removed));
                 }
                 facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
                 let from = self.resume_key().unwrap_or_else(|| "the new record's id".to_owned());
-                let stands =
-                    if self.upheld.is_empty() { "nothing is reused" } else { "what stands is reused" };
+                let stands = if self.sides.upheld().is_empty() {
+                    "nothing is reused"
+                } else {
+                    "what stands is reused"
+                };
                 facts.push(match to {
                     TaskState::Canceled => ("nothing resumes".to_owned(), Role::Warning),
                     _ => (format!("work resumes from {from}; {stands}"), Role::Text),
