@@ -230,8 +230,10 @@ fn elsewhere(diff: &Diff, row: &diff::Row) -> Option<String> {
 /// Where a row stands, the element it is in called by name: `/facts/3 · Acme, 2024 · revenue (b: /facts/4/revenue)`.
 fn place(diff: &Diff, row: &diff::Row) -> String {
     let mut place = match diff.element(row, Side::A) {
-        Some(e) if e.inside.is_empty() => format!("{} · {}", e.pointer, e.name),
-        Some(e) => format!("{} · {} · {}", e.pointer, e.name, e.inside),
+        Some(e) => match e.within() {
+            None => format!("{} · {}", e.pointer, e.name),
+            Some(inside) => format!("{} · {} · {inside}", e.pointer, e.name),
+        },
         None => diff.pointer(row),
     };
     if place.is_empty() {

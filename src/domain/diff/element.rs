@@ -36,8 +36,15 @@ pub struct Element {
     pub pointer: String,
     /// What it is called: `Acme, 2024`.
     pub name: String,
-    /// The row's pointer within the element, without the first slash; empty where the row is the element.
-    pub inside: String,
+    /// The row's pointer within the element, without the first slash; none where the row is the element.
+    pub inside: Option<String>,
+}
+
+impl Element {
+    /// The row within the element as it is shown: a member may have an empty name.
+    pub fn within(&self) -> Option<&str> {
+        self.inside.as_deref().map(|inside| if inside.is_empty() { "\"\"" } else { inside })
+    }
 }
 
 /// How likely a member of this name identifies what it is in: 0 best, 3 only if nothing else tells.
@@ -155,11 +162,7 @@ impl Diff {
             if let Some(name) = named.filter(|name| !name.is_empty()) {
                 let pointer = self.pointer_to(at, side)?;
                 let inside = self.written(&inner, side);
-                return Some(Element {
-                    pointer,
-                    name,
-                    inside: inside.strip_prefix('/').unwrap_or("").into(),
-                });
+                return Some(Element { pointer, name, inside: inside.strip_prefix('/').map(str::to_owned) });
             }
             match path.step(side) {
                 Step::Root | Step::Missing => return None,

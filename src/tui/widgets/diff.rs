@@ -317,10 +317,10 @@ fn end(text: &str) -> &str {
 /// `/facts/3 · Acme, 2024 · revenue`: the pointer, and what the element it leads through is called.
 fn place(diff: &Diff, row: &Row, side: Side) -> String {
     match diff.element(row, side) {
-        Some(element) if element.inside.is_empty() => format!("{} · {}", end(&element.pointer), element.name),
-        Some(element) => {
-            format!("{} · {} · {}", end(&element.pointer), element.name, end(&element.inside))
-        }
+        Some(element) => match element.within() {
+            None => format!("{} · {}", end(&element.pointer), element.name),
+            Some(inside) => format!("{} · {} · {}", end(&element.pointer), element.name, end(inside)),
+        },
         None => match bare(diff, row, side) {
             pointer if pointer.is_empty() => "the whole".to_owned(),
             pointer => pointer,

@@ -1,6 +1,6 @@
 //! What elements are called: the rule by example, at its edges, and against those who want to fool the reader.
 
-use super::super::{Element, Side};
+use super::super::{Element, Kind, Side};
 use super::diff;
 
 /// Each difference as `pointer | name | inside`, by side A where it has one.
@@ -9,7 +9,9 @@ fn named(a: &str, b: &str) -> Vec<String> {
     let differences = diff.differences().iter().filter_map(|at| diff.row(*at as usize));
     differences
         .map(|row| match diff.element(row, Side::A) {
-            Some(Element { pointer, name, inside }) => format!("{pointer} | {name} | {inside}"),
+            Some(Element { pointer, name, inside }) => {
+                format!("{pointer} | {name} | {}", inside.unwrap_or_default())
+            }
             None => diff.pointer(row),
         })
         .collect()
@@ -84,7 +86,16 @@ fn each_side_has_its_own_pointer_where_elements_shift() {
 fn a_fold_is_in_the_element_it_stands_in() {
     let diff = diff(r#"[{"id":"a","n":1,"m":2}]"#, r#"[{"id":"a","n":2,"m":2}]"#);
     let fold = diff.element(&diff.rows()[0], Side::A).unwrap();
-    assert_eq!((fold.pointer.as_str(), fold.name.as_str(), fold.inside.as_str()), ("/0", "a", ""));
+    assert_eq!((fold.pointer.as_str(), fold.name.as_str(), fold.within()), ("/0", "a", None));
+}
+
+#[test]
+fn a_member_with_an_empty_name_is_not_the_element() {
+    let diff = diff(r#"[{"id":"a","":1}]"#, r#"[{"id":"a","":2}]"#);
+    let row = diff.rows().iter().find(|row| row.kind == Kind::Changed).unwrap();
+    let element = diff.element(row, Side::A).unwrap();
+    assert_eq!((element.pointer.as_str(), element.inside.as_deref()), ("/0", Some("")));
+    assert_eq!(element.within(), Some("\"\""));
 }
 
 #[test]

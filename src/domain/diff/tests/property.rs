@@ -222,9 +222,9 @@ proptest! {
             for side in [Side::A, Side::B] {
                 let Some(element) = diff.element(row, side) else { continue };
                 let own = if side == Side::A { diff.pointer_a(row) } else { diff.pointer_b(row) };
-                let whole = match element.inside.is_empty() {
-                    true => element.pointer.clone(),
-                    false => format!("{}/{}", element.pointer, element.inside),
+                let whole = match &element.inside {
+                    None => element.pointer.clone(),
+                    Some(inside) => format!("{}/{inside}", element.pointer),
                 };
                 prop_assert_eq!(whole, own.unwrap_or_else(|| diff.pointer(row)));
                 prop_assert!(!element.name.is_empty() && element.pointer.ends_with(|c: char| c.is_ascii_digit()));
