@@ -3,6 +3,7 @@
 mod accept;
 mod check;
 mod checkpoint;
+mod clock;
 mod connect;
 mod filter;
 mod held;

@@ -315,6 +315,27 @@ pub async fn tallies_count_what_pages_list<F: Factory>(factory: &F) {
 }
 
 /// Nobody writes, time passes, and the task is stuck.
+/// What waits is listed though the clock says that it came about in a moment to come; what would be stuck by then is not.
+pub async fn a_clock_set_back_hides_nothing<F: Factory>(factory: &F) {
+    let store = factory.open();
+    conflict(&store, "T-1").await;
+    store.submit(vec![admit(asks("T-2")), admit(b"junk".to_vec())]).await.unwrap();
+    for now in [NOON, NOON.plus(-1), NOON.plus(-24 * HOUR)] {
+        for key in ORDERS {
+            let mut request = first_page(Scope::Waiting);
+            (request.now, request.order.key) = (now, key);
+            let rows = store.page(&request).await.unwrap().rows;
+            let mut listed: Vec<_> =
+                rows.iter().map(|r| r.task.as_ref().map(|t| t.task_id.0.as_str())).collect();
+            listed.sort_unstable();
+            assert_eq!(listed, [None, Some("T-1")], "{key:?} at {now}");
+        }
+        let tallies = store.tallies(now).await.unwrap();
+        let counts = [tallies.all, tallies.needs_review, tallies.stuck, tallies.quarantine].map(|t| t.count);
+        assert_eq!(counts, [2, 1, 1, 1], "at {now}");
+    }
+}
+
 pub async fn a_quiet_task_becomes_stuck<F: Factory>(factory: &F) {
     let store = factory.open();
     store.submit(vec![admit(asks("T-1"))]).await.unwrap();
@@ -343,5 +364,6 @@ conformance! {
     pages_walk_every_list_both_ways,
     filters_pick_what_the_rules_pick,
     tallies_count_what_pages_list,
+    a_clock_set_back_hides_nothing,
     a_quiet_task_becomes_stuck,
 }

@@ -1,5 +1,6 @@
 //! Pages of tasks by keyset: each goes on from the last row's own key, so that its cost does not grow with the list.
 
+use super::clock::{self, Clock};
 use super::connect::failed;
 use super::filter::{self, Names, Sql};
 use super::log::{self, PAGE};
@@ -168,13 +169,18 @@ impl Source {
     }
 
     /// With `by_cursor`, the bound by `now` is kept from the range that the engine takes from an index.
-    fn from(self, sql: &mut Sql, now: i64, by_cursor: bool) {
+    fn from(self, sql: &mut Sql, clock: Clock, by_cursor: bool) {
         let now = |sql: &mut Sql, text: &str| {
             sql.push(text);
             sql.push(if by_cursor { "+d.since <= " } else { "d.since <= " });
-            sql.bind(now);
+            sql.bind(clock.latest);
             sql.push(" AND d.until > ");
-            sql.bind(now);
+            sql.bind(clock.now);
+            if clock.was_set_back() {
+                sql.push(" AND (d.since <= ");
+                sql.bind(clock.now);
+                sql.push(&format!(" OR d.stuck IN ({}))", clock::at_once()));
+            }
         };
         match self {
             Source::Waiting(reason) => {
@@ -206,7 +212,7 @@ impl Source {
 }
 
 /// The statement for a page from one source; one row more than asked for tells whether there are more.
-pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, StoreError> {
+pub(super) fn statement(source: Source, request: &PageRequest, clock: Clock) -> Result<Sql, StoreError> {
     let key = source.key(request.order.key);
     let mut sql = Sql::default();
     let waits = source.names().docket;
@@ -221,7 +227,7 @@ pub(super) fn statement(source: Source, request: &PageRequest) -> Result<Sql, St
     let after = after.transpose()?;
     // Going down in time, the engine would take the bound by `now` for its range and walk to the cursor from there.
     let by_cursor = down && after.is_some() && by_docket_time(source, request.order.key);
-    source.from(&mut sql, request.now.0, by_cursor);
+    source.from(&mut sql, clock, by_cursor);
     let part = if let Source::Tasks { part, .. } = source { part } else { Part::All };
     sql.push(part.conditions(request.order.key));
     if let (Part::Without, Some(at)) = (part, &after) {
@@ -288,6 +294,7 @@ pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<Dock
     let mut found = Vec::new();
     let limit = request.limit.min(PAGE);
     let down = request.order.descending != request.backwards;
+    let clock = Clock::read(conn, request.now)?;
     let mut all = sources(request.scope, request.order.key);
     if down {
         all.reverse();
@@ -296,7 +303,7 @@ pub(super) fn page(conn: &Connection, request: &PageRequest) -> Result<Page<Dock
         if found.len() > limit && matches!(source, Source::Tasks { .. }) {
             break;
         }
-        let sql = statement(source, request)?;
+        let sql = statement(source, request, clock)?;
         let mut find = conn.prepare_cached(&sql.text).map_err(failed)?;
         let mut rows = find.query(params_from_iter(sql.values)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
@@ -340,7 +347,8 @@ fn whole(conn: &Connection, found: Found, order: OrderKey) -> Result<DocketRow, 
 
 /// Counts every tab.
 pub(super) fn tallies(conn: &Connection, now: Timestamp) -> Result<Tallies, StoreError> {
-    let of = |reason| count(conn, BY_REASON, params![reason_code(Some(reason)), now.0, COUNTED_SQL]);
+    let (sql, Clock { now, latest }) = (by_reason(), Clock::read(conn, now)?);
+    let of = |reason| count(conn, &sql, params![reason_code(Some(reason)), latest, now, COUNTED_SQL]);
     let mut tallies = Tallies {
         needs_review: of(Reason::NeedsReview)?,
         waiting: of(Reason::WaitingHuman)?,
@@ -369,8 +377,14 @@ pub(super) fn tallies(conn: &Connection, now: Timestamp) -> Result<Tallies, Stor
 /// One more than is counted, to tell whether there are more.
 const COUNTED_SQL: i64 = 10_001;
 
-pub(super) const BY_REASON: &str = "SELECT count(*) FROM (SELECT 1 FROM docket \
-     WHERE reason = ?1 AND since <= ?2 AND until > ?2 LIMIT ?3)";
+/// The statement that counts what waits for a reason.
+pub(super) fn by_reason() -> String {
+    format!(
+        "SELECT count(*) FROM (SELECT 1 FROM docket WHERE reason = ?1 AND since <= ?2 AND until > ?3 \
+         AND (since <= ?3 OR stuck IN ({})) LIMIT ?4)",
+        clock::at_once()
+    )
+}
 
 fn count(conn: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<Tally, StoreError> {
     let found: i64 =

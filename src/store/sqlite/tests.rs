@@ -1,5 +1,6 @@
 //! Tests of what only SQLite has: query plans, and settings that data depends on.
 
+use super::clock::Clock;
 use super::filter::Sql;
 use super::page::{self, sources, statement};
 use super::{Options, SqliteStore, connect, log, quarantine};
@@ -17,6 +18,9 @@ fn store() -> (tempfile::TempDir, SqliteStore, Connection) {
     let conn = connect::for_reading(&path).unwrap();
     (dir, store, conn)
 }
+
+/// A clock that nothing stored is ahead of.
+const NOW: Clock = Clock { now: 0, latest: 0 };
 
 fn plan(conn: &Connection, sql: &Sql) -> Vec<String> {
     let mut stmt = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.text)).unwrap();
@@ -49,7 +53,7 @@ fn plans(
     let cursor = cursor.map(|c| format!("{letter}.{c}"));
     let mut request = request(scope, key, cursor.as_deref());
     request.order.descending = down;
-    sources(scope, key).into_iter().map(|s| plan(conn, &statement(s, &request).unwrap())).collect()
+    sources(scope, key).into_iter().map(|s| plan(conn, &statement(s, &request, NOW).unwrap())).collect()
 }
 
 #[test]
@@ -134,7 +138,7 @@ fn one_trace_is_found_by_its_index() {
     let (_dir, _store, conn) = store();
     let mut request = request(Scope::Waiting, OrderKey::Since, None);
     request.query = Query::parse("trace:R-1").unwrap();
-    let plan = plan(&conn, &statement(sources(Scope::Waiting, OrderKey::Since)[0], &request).unwrap());
+    let plan = plan(&conn, &statement(sources(Scope::Waiting, OrderKey::Since)[0], &request, NOW).unwrap());
     assert!(plan[0].contains("task_by_trace (trace_id=?)"), "{plan:#?}");
 }
 
@@ -168,7 +172,7 @@ fn a_delivery_is_found_among_the_near_events_or_by_an_index() {
 #[test]
 fn counts_read_only_the_index() {
     let (_dir, _store, conn) = store();
-    let sql = Sql { text: page::BY_REASON.to_owned(), values: vec![0.into(), 0.into(), 0.into()] };
+    let sql = Sql { text: page::by_reason(), values: vec![0.into(), 0.into(), 0.into(), 0.into()] };
     let plan = plan(&conn, &sql);
     assert!(
         plan.iter().any(|s| s.contains("COVERING INDEX docket_by_reason (reason=? AND since<?)")),

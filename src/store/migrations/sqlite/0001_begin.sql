@@ -159,6 +159,7 @@ CREATE TABLE quarantine(
   bytes            BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX quarantine_open_bytes ON quarantine(digest) WHERE settled = 0;
+CREATE INDEX quarantine_open_by_received ON quarantine(received_at) WHERE settled = 0;
 CREATE INDEX quarantine_open ON quarantine(number) WHERE settled = 0;
 CREATE INDEX quarantine_by_task ON quarantine(task_id, number) WHERE settled = 0;
 
