@@ -118,6 +118,12 @@ pub fn decide(ctx: &Context, d: &Decision, request: &Request, rules: &Rules) -> 
         if earlier.body_digest != body_digest {
             return Err(Refusal::IdempotencyKeyReused { key: d.idempotency_key.clone() });
         }
+        let record = &earlier.record;
+        let said = (&record.task_id, record.decision, record.state_version_before);
+        if said != (&d.task_id, d.decision, d.expected_version) {
+            let why = format!("record {} stands under this key and is of another decision", record.sequence);
+            return Err(Refusal::Damaged { why });
+        }
         let reply = Reply::Decided { outcome: DecisionOutcome::Replayed, record: earlier.record.clone() };
         return Ok(Verdict::Unchanged(reply));
     }

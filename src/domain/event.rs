@@ -254,6 +254,15 @@ pub struct CommittedEffect {
     pub arrival: Option<u64>,
 }
 
+impl CommittedEffect {
+    /// What an event says was done.
+    pub fn of(what: &What) -> Option<Self> {
+        let What::Committed { effect, digest, scheme, common, arrival } = what else { return None };
+        let (effect, digest, scheme, common, arrival) = (effect.clone(), *digest, *scheme, *common, *arrival);
+        Some(CommittedEffect { effect, digest, scheme, common, arrival })
+    }
+}
+
 /// What the task keeps of a decision; the whole is the approval record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decided {

@@ -1,15 +1,17 @@
 //! What somebody changed in the file with another tool: the check names it, and no decision rests on it.
 
-use crate::common::{Place, admit, admitted, block_on, conflict, decide, envelope, moves, result, run};
+use crate::common::{NOON, Place, admit, admitted, block_on, conflict, decide, envelope, moves, result, run};
 use serde_json::json;
 use tribunal::domain::command::Command;
 use tribunal::domain::digest::Digest;
 use tribunal::domain::envelope::EffectName;
 use tribunal::domain::ids::TaskId;
+use tribunal::domain::refusal::Refusal;
 use tribunal::domain::task::TaskState;
 use tribunal::store::{CheckPage, Store, StoreError};
 
-/// A store with a conflict that waits (`T-1`), one that was decided (`T-2`), an effect, a repeat and an entry.
+/// A store with a conflict that waits (`T-1`), one that was decided (`T-2`), an effect, a repeat, an entry and a
+/// dropped one.
 fn populated(place: &Place) {
     block_on(async {
         let store = place.open();
@@ -34,11 +36,13 @@ fn populated(place: &Place) {
             moves("T-3", TaskState::Running, 2),
             run(commit),
             admit(b"junk".to_vec()),
+            admit(b"more junk".to_vec()),
         ];
         for answer in store.submit(steps).await.unwrap() {
             answer.unwrap();
         }
         let version = store.task(&TaskId::from("T-2")).await.unwrap().unwrap().state_version;
+        store.drop_entry("Q-2", "otto", "a broken producer", NOON).await.unwrap().unwrap();
         store.submit(vec![decide("T-2", TaskState::Ready, version, "k")]).await.unwrap().remove(0).unwrap();
     });
 }
@@ -68,7 +72,7 @@ fn a_store_as_it_was_written_has_no_findings() {
 
 /// Each edit of a table, by itself, and what is said of it. Text functions make text of a blob, and the tables are
 /// strict: hence the casts. Every edit picks only rows that it changes.
-const EDITS: [(&str, &str); 31] = [
+const EDITS: [(&str, &str); 42] = [
     (
         "UPDATE event SET body = CAST(replace(body, 'planner', 'plotter') AS BLOB) WHERE instr(body, 'planner') AND item = 1",
         "not what was recorded",
@@ -98,11 +102,22 @@ const EDITS: [(&str, &str); 31] = [
     ("DELETE FROM label", "labels"),
     ("UPDATE mark SET duplicates = 9 WHERE task = 1 AND duplicates = 1", "what became of its messages"),
     ("DELETE FROM effect", "effects"),
+    ("UPDATE effect SET key = 'zz'", "effects"),
+    ("UPDATE effect SET target = 'zz'", "effects"),
+    ("UPDATE effect SET body = CAST(replace(body, 'sha256:', 'sha256:0') AS BLOB)", "effects"),
     ("DELETE FROM docket WHERE item = 1", "docket"),
     ("UPDATE docket SET urgency = -9 WHERE item = 1", "docket"),
     ("UPDATE docket SET decided = 1 WHERE item = 1", "docket"),
     ("DELETE FROM approval", "approval records"),
     ("DELETE FROM decision_key", "decision keys"),
+    ("UPDATE decision_key SET subject = 'mallory'", "decision keys"),
+    ("UPDATE decision_key SET issuer = 'elsewhere'", "decision keys"),
+    ("UPDATE approval SET approval_id = 'ap-9'", "cannot be found by what it says"),
+    ("UPDATE approval SET version = 9 WHERE version = 1", "cannot be found by what it says"),
+    ("UPDATE approval SET state_version = 99", "cannot be found by what it says"),
+    ("UPDATE quarantine SET settled = 1 WHERE settled = 2", "entries"),
+    ("UPDATE quarantine SET settled_by = 'mallory' WHERE settled = 2", "entries"),
+    ("UPDATE quarantine SET settled_why = 'other' WHERE settled = 2", "entries"),
     ("UPDATE quarantine SET bytes = X'00'", "Q-1"),
     ("INSERT INTO mark(task, arrival) VALUES (1, 77)", "what became of its messages"),
     ("INSERT INTO mark(task, arrival) VALUES (99, 1)", "marks"),
@@ -152,4 +167,22 @@ fn no_decision_rests_on_what_was_edited() {
             assert_eq!(store.records(None, 1, 10).await.unwrap(), []);
         });
     }
+}
+
+/// A key that was made to point at another's record answers with no record at all.
+#[test]
+fn no_retry_is_answered_with_the_record_of_another_decision() {
+    let place = Place::new();
+    block_on(async {
+        let store = place.open();
+        let first = conflict(&store, "T-1").await;
+        let second = conflict(&store, "T-2").await;
+        let decides = |task: &str, version| decide(task, TaskState::Ready, version, &format!("k-{task}"));
+        for (task, version) in [("T-1", first), ("T-2", second)] {
+            store.submit(vec![decides(task, version)]).await.unwrap().remove(0).unwrap();
+        }
+        edit(&place, "UPDATE decision_key SET sequence = 3 - sequence");
+        let answer = store.submit(vec![decides("T-1", first)]).await.unwrap().remove(0);
+        assert!(matches!(answer, Err(Refusal::Damaged { .. })), "{answer:?}");
+    });
 }

@@ -7,9 +7,9 @@ use super::{quarantine, schema};
 use crate::domain::attention::{self, Attention, Thresholds};
 use crate::domain::digest::Digest;
 use crate::domain::envelope::{Limits, parse};
-use crate::domain::event::{Delivery, Event, Message, Submission, What};
+use crate::domain::event::{CommittedEffect, Delivery, Event, Message, Submission, What};
 use crate::domain::ids::TaskId;
-use crate::domain::ledger::LogProblem;
+use crate::domain::ledger::{LogProblem, Record};
 use crate::domain::task::{Task, evolve};
 use crate::store::rows::{self, Columns};
 use crate::store::{CheckPage, StoreError};
@@ -26,7 +26,8 @@ struct Told {
     events: u64,
     task: Option<Task>,
     marks: Marks,
-    effects: u64,
+    /// By key.
+    effects: BTreeMap<String, CommittedEffect>,
     /// Submissions and the message ids they came under.
     named: BTreeSet<(u64, String)>,
     /// Records it says were made: number and digest.
@@ -151,7 +152,9 @@ impl Told {
             }
             _ if envelope.is_some() => return Some("it keeps a message that it does not speak of".into()),
             What::Applied { arrival, .. } => self.marks.entry(*arrival).or_default().0 = true,
-            What::Committed { .. } => self.effects += 1,
+            what @ What::Committed { effect, .. } => {
+                self.effects.extend(CommittedEffect::of(what).map(|done| (effect.key.clone(), done)));
+            }
             What::Decided(d) => {
                 for arrival in d.candidates.iter().chain(&d.held) {
                     self.marks.entry(*arrival).or_default().2 = Some(d.sequence);
@@ -267,12 +270,15 @@ fn compare_marks(
     if marks != told.marks {
         say("what became of its messages is not what its log says".into());
     }
-    let effects: i64 = conn
-        .prepare_cached("SELECT count(*) FROM effect WHERE task = ?1")
-        .and_then(|mut s| s.query_row([item], |r| r.get(0)))
-        .map_err(failed)?;
-    if effects.unsigned_abs() != told.effects {
-        say(format!("{effects} effects are stored, its log says {}", told.effects));
+    let sql = "SELECT key, target, body FROM effect WHERE task = ?1";
+    let stored: Vec<(String, String, Vec<u8>)> =
+        log::all(conn, sql, [item], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+    let read = stored.iter().filter_map(|(key, target, body)| {
+        let done: CommittedEffect = serde_json::from_slice(body).ok()?;
+        (done.effect.target == *target).then(|| (key.clone(), done))
+    });
+    if stored.len() != told.effects.len() || read.collect::<BTreeMap<_, _>>() != told.effects {
+        say("its effects are not those that its log says were done".into());
     }
     Ok(())
 }
@@ -310,11 +316,20 @@ fn compare_records(
     told: &Told,
     say: &mut impl FnMut(String),
 ) -> Result<(), StoreError> {
-    let sql = "SELECT sequence, record_digest FROM approval WHERE task = ?1";
-    let found: Vec<(i64, Vec<u8>)> = log::all(conn, sql, [item], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let sql = "SELECT sequence, record_digest, approval_id, version, state_version, record FROM approval \
+               WHERE task = ?1";
+    let found: Vec<(i64, Vec<u8>, (String, i64, i64), Vec<u8>)> = log::all(conn, sql, [item], |r| {
+        Ok((r.get(0)?, r.get(1)?, (r.get(2)?, r.get(3)?, r.get(4)?), r.get(5)?))
+    })?;
     let mut stored = BTreeMap::new();
-    for (sequence, bytes) in found {
-        stored.insert(sequence.unsigned_abs(), log::digest(&bytes)?);
+    for (sequence, digest, found_by, record) in found {
+        stored.insert(sequence.unsigned_abs(), log::digest(&digest)?);
+        let is_it = |r: &Record| {
+            found_by == (r.approval_id.clone(), int(r.approval_version), int(r.state_version_before))
+        };
+        if !serde_json::from_slice(&record).is_ok_and(|r| is_it(&r)) {
+            say(format!("record {sequence} cannot be found by what it says"));
+        }
     }
     if stored != told.records {
         say("its approval records are not those that its log speaks of".into());
@@ -383,7 +398,17 @@ fn rest(conn: &Connection, through: u64, page: &mut CheckPage) -> Result<(), Sto
         ("marks", "SELECT count(*) FROM mark WHERE task NOT IN (SELECT id FROM task)"),
         (
             "decision keys",
-            "SELECT (SELECT count(*) FROM approval) <> (SELECT count(*) FROM decision_key JOIN approval USING (sequence))",
+            "SELECT count(*) FROM approval a FULL JOIN decision_key k USING (sequence) \
+             WHERE k.subject IS NOT json_extract(CAST(a.record AS TEXT), '$.principal.subject') \
+             OR k.issuer IS NOT json_extract(CAST(a.record AS TEXT), '$.principal.issuer')",
+        ),
+        (
+            "entries",
+            "SELECT count(*) FROM (SELECT item, revision, CAST(body AS TEXT) AS told FROM event WHERE item < 0) \
+             LEFT JOIN quarantine q ON q.number = -item WHERE CASE revision \
+             WHEN 1 THEN told ->> '$.bytes_digest' IS NOT 'sha256:' || lower(hex(q.digest)) \
+             ELSE (told ->> '$.by', told ->> '$.reason') IS NOT (q.settled_by, q.settled_why) \
+             OR (told ->> '$.quarantine' = 'dropped') IS NOT (q.settled = 2) END",
         ),
     ] {
         let strays = count(sql)?;

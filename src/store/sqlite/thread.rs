@@ -52,14 +52,8 @@ pub(super) fn add(conn: &Connection, item: i64, seq: u64, event: &Event) -> Resu
     .map_err(failed)?;
     match &event.what {
         What::Applied { arrival, .. } => mark(conn, item, *arrival, "applied", "1", 1),
-        What::Committed { effect, digest, scheme, common, arrival } => {
-            let done = CommittedEffect {
-                effect: effect.clone(),
-                digest: *digest,
-                scheme: *scheme,
-                common: *common,
-                arrival: *arrival,
-            };
+        what @ What::Committed { effect, .. } => {
+            let done = CommittedEffect::of(what);
             let body = serde_json::to_vec(&done).unwrap_or_default();
             conn.prepare_cached("INSERT INTO effect(task, key, target, body) VALUES (?1, ?2, ?3, ?4)")
                 .and_then(|mut s| s.execute(params![item, effect.key, effect.target, body]))
