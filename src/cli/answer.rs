@@ -133,7 +133,7 @@ fn content(bytes: Vec<u8>, has_schema: bool) -> Result<Part, Failure> {
 fn fields(set: &[(String, String)], schema: Option<&Value>) -> Result<Part, Failure> {
     let invalid = |message: String| Failure::invalid("input_invalid", message);
     let Some(schema) = schema else {
-        return Err(invalid("the question has no fields: answer with --file, or --approve or --deny".into()));
+        return Err(invalid("the question has no fields: answer with --file".into()));
     };
     let form = Form::from_schema(schema)
         .map_err(|e| invalid(format!("the answer does not fit on one line, use --file: {e}")))?;

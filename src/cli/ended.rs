@@ -40,6 +40,6 @@ pub async fn tell(c: &dyn Coordinator, id: &TaskId) {
 }
 
 /// Says something that a person should know, beside the result.
-fn warn(text: &str) {
+pub fn warn(text: &str) {
     note(&format!("warning: {}", reveal(text)));
 }

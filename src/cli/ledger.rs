@@ -186,8 +186,12 @@ pub fn verify_file(file: &str, heads: &[Pin], out: &mut Out) -> Result<(), Failu
 
 /// Whether a line may be an approval record, as it was or altered: a message has neither of these members.
 pub fn looks_like_record(line: &[u8]) -> bool {
-    let members = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line).unwrap_or_default();
-    members.contains_key("record_digest") || members.contains_key("approval_id")
+    const NAMES: [&str; 2] = ["record_digest", "approval_id"];
+    match serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line) {
+        Ok(members) => NAMES.iter().any(|name| members.contains_key(*name)),
+        // What was cut or spoilt is no JSON any more.
+        Err(_) => NAMES.iter().any(|name| line.windows(name.len()).any(|part| part == name.as_bytes())),
+    }
 }
 
 /// How verification ends.
@@ -217,7 +221,7 @@ fn report(report: &Report, after: Option<Pin>, out: &mut Out) -> Result<(), Fail
         }
         match (&report.problem, report.head) {
             (Some(problem), _) => {
-                out.say(format!("NOT as it was: {}", problem.message))?;
+                out.say(format!("NOT as it was: record {}: {}", problem.sequence, problem.message))?;
                 out.say(format!("{} before it, as written", counted(report.records, "record")))?;
             }
             (None, Some(head)) => {

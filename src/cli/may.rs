@@ -49,19 +49,11 @@ pub fn commands(shown: &Shown) -> Vec<String> {
         all.push(shell::transition("tribunal", task, "STATE"));
     }
     if may("commit_effect") {
-        for open in &task.reservations {
-            let lease = open.lease_version.map(|l| format!(" --lease {l}")).unwrap_or_default();
-            let (key, target) = (word(&open.effect.key), word(&open.effect.target));
-            all.push(format!(
-                "tribunal commit-effect {id} --key {key} --target {target} --digest DIGEST{lease}"
-            ));
-        }
+        all.extend(task.reservations.iter().map(|open| shell::commit_effect("tribunal", task, open)));
     }
     if may("void_effect") {
-        for open in task.reservations.iter().filter(|r| r.unknown_since.is_some()) {
-            let (key, target) = (word(&open.effect.key), word(&open.effect.target));
-            all.push(format!("tribunal void-effect {id} --key {key} --target {target} {version}"));
-        }
+        let unknown = task.reservations.iter().filter(|r| r.unknown_since.is_some());
+        all.extend(unknown.map(|open| shell::void_effect("tribunal", task, open)));
     }
     if may("cancel") {
         all.push(shell::cancel("tribunal", task));

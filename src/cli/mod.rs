@@ -24,6 +24,7 @@ mod timeline;
 #[doc(hidden)]
 pub use demo::stage;
 
+use crate::coordinator::Coordinator;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -88,8 +89,8 @@ enum Verb {
     ///
     /// For a task that is stuck as `effect_unknown`: its effect was announced, and whoever announced it is gone. Find out
     /// at the target first. Where it happened, `commit-effect` records that, with the digest of the receipt. Where it did
-    /// not, this does, with how that is known; then it may be announced again. It is refused while a lease is held, since
-    /// the worker may still act, and while the task waits for a decision.
+    /// not, this does, with how that is known; then it may be announced again. It is refused while the lease that it
+    /// was announced under is held, since that worker may still act, and while the task waits for a decision.
     VoidEffect(runtime::Void),
     /// Record that an artifact does not pass
     ///
@@ -169,6 +170,7 @@ fn wrong_line(e: &clap::Error, args: &[OsString]) -> ExitCode {
 
 fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
     let Line { global, verb } = line;
+    clock_is_sane()?;
     let Some(verb) = verb else { return terminal::run(global) };
     match verb {
         Verb::Digest(digest) => return digest.run(out),
@@ -181,6 +183,15 @@ fn run(line: Line, out: &mut Out) -> Result<(), Failure> {
     threads()?.block_on(with_store(global, verb, out))
 }
 
+/// Times are kept as the years 1970 to 9999.
+fn clock_is_sane() -> Result<(), Failure> {
+    const END: u64 = 253_402_300_800;
+    match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        Ok(since) if since.as_secs() < END => Ok(()),
+        _ => Err(Failure::Usage("the clock of this machine is not between 1970 and 9999: set it".into())),
+    }
+}
+
 /// What waits for files, timers and signals.
 fn threads() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
@@ -188,6 +199,21 @@ fn threads() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::Broken(anyhow::Error::new(e).context("starting the runtime")))
+}
+
+impl Verb {
+    /// Whether it answers from the store as it is, and says nothing of the store itself.
+    fn only_reads(&self) -> bool {
+        matches!(self, Verb::List(_) | Verb::Show(_) | Verb::Diff(_) | Verb::Approvals(_) | Verb::Export(_))
+    }
+}
+
+/// A store that is not as it is remembered can be read; whoever reads it must know.
+async fn warn_of_a_mismatch(c: &dyn Coordinator) -> Result<(), Failure> {
+    if let Some(why) = c.status().await?.mismatch {
+        ended::warn(&format!("the store is not as it was ({why}): what was recorded may be missing here"));
+    }
+    Ok(())
 }
 
 async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Failure> {
@@ -198,6 +224,9 @@ async fn with_store(global: Global, verb: Verb, out: &mut Out) -> Result<(), Fai
     let makes = matches!(verb, Verb::Ingest(_));
     let coordinator = connect::open(&settings, makes).await?;
     let c = coordinator.as_ref();
+    if verb.only_reads() {
+        warn_of_a_mismatch(c).await?;
+    }
     match verb {
         Verb::Ingest(v) => v.run(coordinator, &settings.config.limits, out).await,
         Verb::List(v) => v.run(c, out).await,

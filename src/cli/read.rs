@@ -7,6 +7,7 @@ use crate::coordinator::{Coordinator, ListRequest, Order, OrderKey, Row, Scope, 
 use crate::domain::diff::{self, Diff, DiffError, JsonRow, Kind, Limits, Side};
 use crate::domain::ids::{TaskId, Timestamp};
 use crate::domain::query::{Query, QueryError, Test};
+use crate::domain::shell;
 use clap::Args;
 use serde::Serialize;
 use std::sync::Arc;
@@ -172,9 +173,15 @@ fn cells(row: &Row, now: Timestamp) -> Vec<String> {
 impl Compare {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
         let id = TaskId(self.task);
+        let (mut beside, task) = (Vec::new(), shell::word(id.as_str()));
         let (a, b) = match self.sides.as_slice() {
             [a, b] => (arrival(c, &id, a).await?, arrival(c, &id, b).await?),
-            _ => sides(&c.show(&id).await?)?,
+            _ => {
+                let shown = c.show(&id).await?;
+                let (a, b) = sides(&shown)?;
+                beside.extend(shown.candidate_set.sides().map(|s| s.arrival).filter(|n| ![a, b].contains(n)));
+                (a, b)
+            }
         };
         let (left, right) = (payload(c, &id, a).await?, payload(c, &id, b).await?);
         let compared = tokio::task::spawn_blocking(move || {
@@ -191,6 +198,13 @@ impl Compare {
             return Ok(());
         }
         out.say(format!("a = #{a}, b = #{b}: {}", counted(diff.differences().len() as u64, "difference")))?;
+        if let [first, ..] = beside.as_slice() {
+            let beside: Vec<String> = beside.iter().map(|arrival| format!("#{arrival}")).collect();
+            out.say(format!(
+                "not compared here: {}; `tribunal diff {task} {a} {first}` would",
+                beside.join(", ")
+            ))?;
+        }
         let mut lines = Vec::new();
         for row in diff.rows() {
             let value = |side| match diff.text(row, side, SHOWN) {

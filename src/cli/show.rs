@@ -3,13 +3,15 @@
 use super::decided;
 use super::failure::Failure;
 use super::may;
-use super::output::{Out, age, counted, named};
+use super::output::{Out, age, counted, named, note};
 use super::read::arrival;
 use super::timeline;
-use crate::coordinator::{Coordinator, Shown, Submitted};
+use crate::coordinator::{Coordinator, Error, Shown, Submitted};
 use crate::domain::attention::Stuck;
 use crate::domain::event::Verification;
 use crate::domain::ids::{TaskId, Timestamp};
+use crate::domain::refusal::Refusal;
+use crate::domain::text::reveal;
 use clap::Args;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -47,7 +49,15 @@ impl Show {
         if self.timeline {
             return timeline::all(c, &id, out).await;
         }
-        let mut shown = c.show(&id).await?;
+        let read = c.show(&id).await;
+        let unknown = matches!(read, Err(Error::Refused(Refusal::TaskNotFound { .. })));
+        if unknown && !out.is_json() && c.entry(id.as_str()).await.is_ok() {
+            note(&format!(
+                "this message was put aside: `tribunal quarantine show {}` shows it",
+                reveal(&id.0)
+            ));
+        }
+        let mut shown = read?;
         let problems = checked_now(c, &mut shown).await?;
         if out.is_json() {
             return out.json(&shown);

@@ -147,7 +147,9 @@ pub enum Refusal {
         why: String,
     },
     /// The store's head is not the remembered one.
-    #[error("the store is read-only: {why}; a person must look and run `tribunal store accept-head`")]
+    #[error(
+        "the store is read-only: {why}; a person must look and run `tribunal store accept-head --reason …`"
+    )]
     HeadMismatch {
         /// What is different.
         why: String,

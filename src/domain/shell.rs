@@ -1,7 +1,7 @@
 //! What is done about a task from a shell, as commands with its version and lease filled in; what a person must still
 //! say is `…`. `program` is how a command begins: `tribunal`, or that with its store.
 
-use super::task::{Task, TaskState};
+use super::task::{Reservation, Task, TaskState};
 
 /// A name as a shell takes it for one word: names come from agents and are not to be pasted as anything else.
 pub fn word(name: &str) -> String {
@@ -25,6 +25,23 @@ pub fn as_seen(task: &Task) -> String {
 /// Takes the lease away.
 pub fn release(program: &str, task: &Task) -> String {
     format!("{program} release {} --lease {} --reason …", word(task.task_id.as_str()), task.lease_version)
+}
+
+/// Says that an announced effect happened; its digest is that of what the target shows for it.
+pub fn commit_effect(program: &str, task: &Task, announced: &Reservation) -> String {
+    let lease = announced.lease_version.map(|l| format!(" --lease {l}")).unwrap_or_default();
+    format!("{program} commit-effect {} --digest DIGEST{lease}", of_effect(task, announced))
+}
+
+/// Says that an announced effect did not happen.
+pub fn void_effect(program: &str, task: &Task, announced: &Reservation) -> String {
+    format!("{program} void-effect {} {}", of_effect(task, announced), as_seen(task))
+}
+
+fn of_effect(task: &Task, announced: &Reservation) -> String {
+    let [id, key, target] =
+        [task.task_id.as_str(), &announced.effect.key, &announced.effect.target].map(word);
+    format!("{id} --key {key} --target {target}")
 }
 
 /// Moves the task to a state.

@@ -38,13 +38,13 @@ pub enum StoreError {
     #[error("the store is read-only: {0}")]
     ReadOnly(String),
     /// There is no room to write; reads go on.
-    #[error("the disk is full: nothing of this was stored; make room, then repeat it")]
+    #[error("the disk is full: what was not answered was not stored; make room, then repeat it")]
     Full,
     /// Reading or writing failed; nothing of this was acknowledged.
     #[error("the store failed: {0}; nothing of this was acknowledged")]
     Failed(String),
     /// Another process kept the store locked for too long.
-    #[error("the store was busy for too long; nothing of this was stored, repeat it")]
+    #[error("the store was busy for too long: what was not answered was not stored; repeat it")]
     Busy,
     /// What is stored contradicts itself.
     #[error("the store is damaged: {0}")]

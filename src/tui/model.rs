@@ -104,7 +104,7 @@ impl Model {
         };
         let had = self.warning().is_some();
         let closed = match (&status.mismatch, &status.read_only) {
-            (Some(why), _) => Some(format!("{why}; `tribunal store accept-head` accepts it")),
+            (Some(why), _) => Some(format!("{why}; `tribunal store accept-head --reason …` accepts it")),
             (None, Some(why)) => {
                 Some(format!("open for viewing, nothing can be written ({why}); start it as a user who may"))
             }

@@ -93,7 +93,7 @@ fn content(input: &Input, open: &Interruption, required: bool) -> Result<(), Ref
     let Some(schema) = &open.question.schema else {
         let blank = |p: &Part| matches!(p, Part::Text(t) if t.trim().is_empty());
         return if required && input.parts.iter().all(blank) {
-            invalid("the answer is empty")
+            invalid("the answer is empty: the question wants text or data")
         } else if input.schema_digest.is_some() {
             invalid("the question has no schema")
         } else {

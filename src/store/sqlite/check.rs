@@ -318,7 +318,9 @@ fn compare_records(
 ) -> Result<(), StoreError> {
     let sql = "SELECT sequence, record_digest, approval_id, version, state_version, record FROM approval \
                WHERE task = ?1";
-    let found: Vec<(i64, Vec<u8>, (String, i64, i64), Vec<u8>)> = log::all(conn, sql, [item], |r| {
+    /// Its number, its digest, what it is found by, and its bytes.
+    type Kept = (i64, Vec<u8>, (String, i64, i64), Vec<u8>);
+    let found: Vec<Kept> = log::all(conn, sql, [item], |r| {
         Ok((r.get(0)?, r.get(1)?, (r.get(2)?, r.get(3)?, r.get(4)?), r.get(5)?))
     })?;
     let mut stored = BTreeMap::new();

@@ -187,8 +187,10 @@ impl Writer {
     /// One commit of the first of these: all, unless more must be admitted before the others than a commit takes. Gives
     /// how many were answered.
     fn commit_some(&mut self, group: &[(usize, Request)], open: &mut [Open]) -> usize {
-        // A few that come between two crowds do not end it: quiet does, or a reader.
-        let crowd = group.len() >= CROWD || self.counters.behind_from > 0;
+        // A few that come between two crowds do not end it: quiet does, a reader, or a decision, whose record would stand
+        // beside tables that do not speak of it.
+        let decides = group.iter().any(|(_, request)| request.command.wants_own_commit());
+        let crowd = group.len() >= CROWD || (self.counters.behind_from > 0 && !decides);
         let tables = if crowd { Tables::Later } else { Tables::UpToTheLog };
         let mut reached = false;
         let began = Instant::now();

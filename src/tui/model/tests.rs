@@ -43,6 +43,6 @@ fn a_write_that_failed_is_told_and_closes_nothing() {
 #[test]
 fn another_head_than_the_remembered_one_is_told_before_all() {
     let model = told(Some("log shorter than before"), Some("why"), Some("the disk is full"));
-    let said = "read only: log shorter than before; `tribunal store accept-head` accepts it";
+    let said = "read only: log shorter than before; `tribunal store accept-head --reason …` accepts it";
     assert_eq!(model.warning().as_deref(), Some(said));
 }

@@ -16,17 +16,32 @@ pub(super) fn commands(shown: &Shown, command: &str) -> Vec<String> {
         Some(Stuck::LeaseExpired) => (may("release").then(release), true),
         Some(Stuck::RetryOverdue | Stuck::PendingTooLong) => (may("transition").then(ready), true),
         Some(Stuck::InterruptionExpired) => (None, true),
-        // What is to be found out first is found out elsewhere.
-        Some(Stuck::ReadyTooLong | Stuck::EffectUnknown | Stuck::Quarantined) | None => (None, false),
+        // What is to be found out first is found out elsewhere; these only say what it was.
+        Some(Stuck::EffectUnknown) => return of_effects(shown, command),
+        Some(Stuck::ReadyTooLong | Stuck::Quarantined) | None => (None, false),
     };
     let cancel = (cancels && may("cancel")).then(|| shell::cancel(command, task));
     first.into_iter().chain(cancel).collect()
+}
+
+/// The lease goes first: while it is held, whoever holds it may still act.
+fn of_effects(shown: &Shown, command: &str) -> Vec<String> {
+    let task = &shown.task;
+    let may = |name: &str| shown.may.get(name) == Some(&true);
+    let mut all: Vec<String> = may("release").then(|| shell::release(command, task)).into_iter().collect();
+    for announced in task.reservations.iter().filter(|r| r.unknown_since.is_some()) {
+        all.extend(may("commit_effect").then(|| shell::commit_effect(command, task, announced)));
+        all.extend(may("void_effect").then(|| shell::void_effect(command, task, announced)));
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::stage::Stage;
     use super::*;
+    use crate::domain::envelope::EffectName;
+    use crate::domain::task::Reservation;
 
     #[test]
     fn a_stuck_task_names_the_commands_that_are_allowed_and_safe() {
@@ -47,6 +62,23 @@ mod tests {
         let ready = cancel.replace("canceled", "ready");
         assert_eq!(told(&stage), [ready, cancel]);
         stage.stuck = Some(Stuck::EffectUnknown);
-        assert!(told(&stage).is_empty(), "nothing is repeated blindly");
+        assert_eq!(told(&stage), ["tribunal --store s.db release T --lease 1 --reason …"]);
+        let mut shown = stage.shown();
+        shown.may = [("release", false), ("commit_effect", true), ("void_effect", true)].into();
+        let name = |key: &str| EffectName { key: key.into(), target: "bank account".into() };
+        let announced = |key: &str, unknown_since| Reservation {
+            effect: name(key),
+            lease_version: Some(1),
+            at: shown.task.entered_at,
+            unknown_since,
+        };
+        shown.task.reservations =
+            vec![announced("pay-1", Some(shown.task.entered_at)), announced("pay-2", None)];
+        let of = "T --key pay-1 --target 'bank account'";
+        let says = [
+            format!("tribunal commit-effect {of} --digest DIGEST --lease 1"),
+            format!("tribunal void-effect {of} --expect-version {version} --reason …"),
+        ];
+        assert_eq!(commands(&shown, "tribunal"), says, "only of what nobody knows");
     }
 }

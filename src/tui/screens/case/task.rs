@@ -12,6 +12,7 @@ use super::Case;
 use super::commands;
 use super::panes::{Parts, stack};
 use crate::coordinator::{Shown, Submitted};
+use crate::domain::attention::Stuck;
 use crate::domain::ids::TaskId;
 use crate::domain::ledger::Record;
 use crate::tui::effect::{Ask, Effect, Source};
@@ -200,7 +201,8 @@ pub(super) fn facts(shown: &Shown, record: Option<&Record>, model: &Model) -> Ve
         out.push(format!("about it: {}", failure.kind.advice()));
     }
     for one in &task.reservations {
-        let known = if one.unknown_since.is_some() { ", and NOBODY KNOWS whether it happened" } else { "" };
+        let unknown = one.unknown_since.is_some() || shown.stuck == Some(Stuck::EffectUnknown);
+        let known = if unknown { ", and NOBODY KNOWS whether it happened" } else { "" };
         out.push(format!("effect {} on {} is reserved{known}", one.effect.key, one.effect.target));
     }
     if let Some(asked) = &task.interruption {
