@@ -52,6 +52,17 @@ struct Runtime<'a> {
     rules: &'a Rules,
 }
 
+/// Where a task can be moved from a state, for whoever asked for another.
+fn ways_on(state: TaskState) -> String {
+    let moved = |to: &TaskState| matches!(state.step(*to), Some(By::Runtime | By::Authority));
+    let ways: Vec<&str> = TaskState::ALL.into_iter().filter(moved).map(TaskState::as_str).collect();
+    match ways.as_slice() {
+        [] if state.is_terminal() => "it is over".to_owned(),
+        [] => "only a decision moves it on".to_owned(),
+        ways => format!("it can be moved to {}", ways.join(", ")),
+    }
+}
+
 impl Runtime<'_> {
     fn permit(&self, operation: Operation, role: &str) -> Result<(), Refusal> {
         if self.request.principal.may(operation, Some(self.task.subject())) {
@@ -108,7 +119,7 @@ impl Runtime<'_> {
             Some(By::Authority) if canceling => {}
             Some(By::Record) => return Err(illegal(Some("this step needs a decision: `tribunal decide`"))),
             Some(By::Conflict) => return Err(illegal(Some("only a contradiction leads there"))),
-            _ => return Err(illegal(None)),
+            _ => return Err(illegal(Some(&ways_on(self.task.state)))),
         }
         let mut draft = self.draft();
         self.step(&mut draft, t, &reason);

@@ -78,6 +78,14 @@ fn every_pair_of_states() {
                 Err(refusal) => {
                     assert_eq!(refusal.code(), "illegal_transition", "{from} to {to}");
                     assert!(!LEGAL.contains(&(from, to)));
+                    // Where nothing leads to that state, it says what does lead somewhere.
+                    let said = refusal.to_string();
+                    let named = |(_, on): &&(S, S)| said.contains(on.as_str());
+                    let ways = LEGAL.iter().filter(|(start, _)| *start == from);
+                    assert!(
+                        expected.is_some() || ways.clone().filter(named).count() == ways.count(),
+                        "{said}"
+                    );
                     assert_eq!(w.task(), &before, "a refusal writes nothing");
                 }
             }

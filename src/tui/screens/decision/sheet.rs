@@ -165,7 +165,9 @@ impl Decision {
                     facts.push((format!("stands: {}", named(column)), Role::Success));
                 }
                 for column in self.sides.falling() {
-                    facts.push((format!("does not stand: {}", named(column)), Role::Removed));
+                    let seen = self.sides.checks().has_seen(column);
+                    let unseen = if seen { "" } else { ", AND ITS CONTENT WAS NOT ON YOUR SCREEN" };
+                    facts.push((format!("does not stand{unseen}: {}", named(column)), Role::Removed));
                 }
                 facts.push((format!("then: {} → {to}", shown.task.state), Role::Warning));
                 let from = self.resume_key().unwrap_or_else(|| "the new record's id".to_owned());
