@@ -462,7 +462,7 @@ fn a_conflict_is_found_read_decided_and_verified() {
     play.keys("A");
     play.until_text("Approvals · 4 records");
     play.keys("V");
-    play.until_text(&format!("verified 4 records, head {}", &record[..30]));
+    play.until_text(&format!("verified 4 records, head 4:{}", &record[..30]));
     play.keys("q");
     assert!(play.child.wait().unwrap().success());
     play.given_back();

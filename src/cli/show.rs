@@ -135,7 +135,8 @@ async fn whole(
         facts.push(vec!["moved".into(), moved]);
     }
     if let Some(stuck) = shown.stuck {
-        facts.push(vec!["stuck".into(), format!("{}: {}", stuck.as_str(), stuck.advice())]);
+        let since = shown.since.map(|at| format!(" since {at} ({})", age(at, now))).unwrap_or_default();
+        facts.push(vec!["stuck".into(), format!("{}{since}: {}", stuck.as_str(), stuck.advice())]);
     }
     if let Some(lease) = &task.lease {
         let until = lease.expires_at;

@@ -186,7 +186,12 @@ impl Approvals {
                 (reveal(&text).to_string(), Role::Danger)
             }
             (None, Some(head)) => (
-                format!("✓ verified {} records, head {head}", status::counted(report.records, false)),
+                // As `--head` takes it.
+                format!(
+                    "✓ verified {} records, head {}:{head}",
+                    status::counted(report.records, false),
+                    report.records
+                ),
                 Role::Success,
             ),
             (None, None) => ("✓ verified: there is no record yet".to_owned(), Role::Success),
