@@ -3,7 +3,7 @@
 use super::output::note;
 use crate::coordinator::Coordinator;
 use crate::domain::ids::TaskId;
-use crate::domain::shell::word;
+use crate::domain::shell::{self, word};
 use crate::domain::text::reveal;
 
 /// Announced effects, or held messages, that are named one by one.
@@ -17,12 +17,12 @@ pub async fn tell(c: &dyn Coordinator, id: &TaskId) {
         Err(e) => return warn(&format!("what {task} leaves open could not be read: {e}")),
     };
     let effects = &shown.task.reservations;
-    for effect in effects.iter().take(NAMED).map(|r| &r.effect) {
-        let args = format!("{task} --key {} --target {}", word(&effect.key), word(&effect.target));
+    for announced in effects.iter().take(NAMED) {
+        let (key, target) = (&announced.effect.key, &announced.effect.target);
         warn(&format!(
-            "effect {} on {} was announced, and nobody reported whether it happened: find out, then `tribunal \
-             commit-effect {args} --digest …` or `tribunal void-effect {args} …`",
-            effect.key, effect.target
+            "effect {key} on {target} was announced, and nobody reported whether it happened: find out, then `{}` or `{}`",
+            shell::commit_effect("tribunal", &shown.task, announced),
+            shell::void_effect("tribunal", &shown.task, announced)
         ));
     }
     let held = &shown.held_messages;

@@ -66,8 +66,9 @@ pub struct Release {
     reason: String,
 }
 
+/// Which side effect of which task.
 #[derive(Debug, Args)]
-pub struct Reserve {
+struct Effect {
     /// The task
     task: String,
     /// The key under which it may happen once
@@ -76,6 +77,18 @@ pub struct Reserve {
     /// What it touches
     #[arg(long)]
     target: String,
+}
+
+impl Effect {
+    fn named(self) -> (TaskId, EffectName) {
+        (TaskId(self.task), EffectName { key: self.key, target: self.target })
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Reserve {
+    #[command(flatten)]
+    of: Effect,
     /// The lease
     #[arg(long, value_name = "N")]
     lease: Option<u64>,
@@ -83,14 +96,8 @@ pub struct Reserve {
 
 #[derive(Debug, Args)]
 pub struct Commit {
-    /// The task
-    task: String,
-    /// The key under which it may happen once
-    #[arg(long)]
-    key: String,
-    /// What it touched
-    #[arg(long)]
-    target: String,
+    #[command(flatten)]
+    of: Effect,
     /// The digest of the receipt's payload
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     digest: Digest,
@@ -104,14 +111,8 @@ pub struct Commit {
 
 #[derive(Debug, Args)]
 pub struct Void {
-    /// The task
-    task: String,
-    /// The key it was announced under
-    #[arg(long)]
-    key: String,
-    /// What it would have touched
-    #[arg(long)]
-    target: String,
+    #[command(flatten)]
+    of: Effect,
     /// The version it was read at
     #[arg(long, value_name = "N")]
     expect_version: u64,
@@ -212,17 +213,18 @@ impl Release {
 
 impl Reserve {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
-        let effect = EffectName { key: self.key, target: self.target };
-        let command = Command::Reserve { task_id: TaskId(self.task), effect, lease_version: self.lease };
+        let (task_id, effect) = self.of.named();
+        let command = Command::Reserve { task_id, effect, lease_version: self.lease };
         done(c.run(command).await?, out)
     }
 }
 
 impl Commit {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
+        let (task_id, effect) = self.of.named();
         let command = Command::Commit {
-            task_id: TaskId(self.task),
-            effect: EffectName { key: self.key, target: self.target },
+            task_id,
+            effect,
             digest: self.digest,
             scheme: self.scheme,
             lease_version: self.lease,
@@ -233,12 +235,9 @@ impl Commit {
 
 impl Void {
     pub async fn run(self, c: &dyn Coordinator, out: &mut Out) -> Result<(), Failure> {
-        let command = Command::Void {
-            task_id: TaskId(self.task),
-            effect: EffectName { key: self.key, target: self.target },
-            expected_version: self.expect_version,
-            reason: self.reason,
-        };
+        let (task_id, effect) = self.of.named();
+        let command =
+            Command::Void { task_id, effect, expected_version: self.expect_version, reason: self.reason };
         done(c.run(command).await?, out)
     }
 }

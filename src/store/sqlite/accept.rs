@@ -5,8 +5,8 @@ use super::log;
 use super::transaction::{commit, roll_back};
 use super::write::Counters;
 use super::writer::Writer;
-use crate::store::remembered::{HeadFile, Memory, Remembered};
-use crate::store::{Acceptance, StoreError, StoreHead};
+use crate::store::remembered::{HeadFile, Memory};
+use crate::store::{Acceptance, StoreError};
 use rusqlite::{Connection, params};
 use std::io;
 
@@ -39,13 +39,7 @@ impl Writer {
         // has no store, and nothing is accepted.
         let stored =
             store_acceptance(conn, &self.shared.store_id, acceptance, why, known).and_then(|counters| {
-                let head = StoreHead {
-                    events: counters.events,
-                    last_event: counters.last_event,
-                    ledger: counters.ledger.clone(),
-                };
-                let now = Remembered { epoch: counters.epoch, head };
-                self.memory.accept(&now).map_err(unremembered)?;
+                self.memory.accept(&counters.remembered()).map_err(unremembered)?;
                 Ok(counters)
             });
         let counters = match stored {

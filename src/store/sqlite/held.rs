@@ -46,13 +46,13 @@ impl Held {
                         judged_by: None,
                     }),
                     Message::New(_) => {}
-                    Message::Repeat(repeat) => of(stored, &[repeat.of], |s| s.duplicates += 1),
+                    Message::Repeat(repeat) => change(stored, &[repeat.of], |s| s.duplicates += 1),
                 },
-                What::Applied { arrival, .. } => of(stored, &[*arrival], |s| s.applied = true),
+                What::Applied { arrival, .. } => change(stored, &[*arrival], |s| s.applied = true),
                 What::Decided(d) => {
                     let judged = |s: &mut Stored| s.judged_by = Some(d.approval_id.clone());
-                    of(stored, &d.candidates, judged);
-                    of(stored, &d.held, judged);
+                    change(stored, &d.candidates, judged);
+                    change(stored, &d.held, judged);
                 }
                 _ => {}
             }
@@ -80,8 +80,9 @@ impl Held {
     }
 }
 
-fn of(stored: &mut [Stored], arrivals: &[u64], change: impl Fn(&mut Stored)) {
-    stored.iter_mut().filter(|s| arrivals.contains(&s.submission.arrival)).for_each(change);
+/// Changes those with these arrivals.
+fn change(stored: &mut [Stored], arrivals: &[u64], how: impl Fn(&mut Stored)) {
+    stored.iter_mut().filter(|s| arrivals.contains(&s.submission.arrival)).for_each(how);
 }
 
 /// Tasks by id. One that is not here has tables that are up to the log, once [`Tasks::whole`] says so.

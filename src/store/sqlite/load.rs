@@ -21,11 +21,12 @@ impl Batch<'_> {
         if self.tasks.get(id).is_none() {
             self.hold(id)?;
         }
-        let news = self.is_news(request, id);
-        if !news && !is_plain(request) {
+        let plain = plain(request);
+        if plain.is_none() {
             // What the rule asks of the tables must be there; and a decision is held against all that is stored.
             self.project(id)?;
         }
+        let news = plain.is_some_and(|envelope| self.is_news(envelope, id));
         let (item, task) = self.tasks.get_mut(id).map_or((0, None), |h| (h.item, h.task.take()));
         let mut context = Context::default();
         if let Some(task) = task.as_ref().filter(|_| !news) {
@@ -52,11 +53,10 @@ impl Batch<'_> {
     }
 
     /// Whether a message is sure to repeat or contradict nothing stored, so that only its task need be known.
-    fn is_news(&self, request: &Request, id: &TaskId) -> bool {
-        let Command::Admit(admit) = &request.command else { return false };
-        let (Ok(envelope), Some(held)) = (&admit.message, self.tasks.get(id)) else { return false };
+    fn is_news(&self, envelope: &Envelope, id: &TaskId) -> bool {
         let by_intent = rows::intent_hash(envelope.kind.class(), &envelope.idempotency_key);
-        envelope.effect.is_none() && held.lacks([by_intent, rows::message_hash(&envelope.message_id)])
+        let hashes = [by_intent, rows::message_hash(&envelope.message_id)];
+        self.tasks.get(id).is_some_and(|held| held.lacks(hashes))
     }
 
     fn load_more(
@@ -126,8 +126,8 @@ impl Batch<'_> {
     }
 }
 
-/// Whether all that its rule asks of the tables are submissions.
-fn is_plain(request: &Request) -> bool {
-    let Command::Admit(admit) = &request.command else { return false };
-    admit.message.as_ref().is_ok_and(|envelope| envelope.effect.is_none())
+/// The message, where all that its rule asks of the tables are submissions.
+fn plain(request: &Request) -> Option<&Envelope> {
+    let Command::Admit(admit) = &request.command else { return None };
+    admit.message.as_ref().ok().filter(|envelope| envelope.effect.is_none())
 }

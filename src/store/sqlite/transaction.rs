@@ -8,8 +8,8 @@ use super::write::{Batch, Counters};
 use super::writer::{KEPT, Writer};
 use crate::domain::command::Rules;
 use crate::domain::refusal::Refusal;
-use crate::store::remembered::{Memory, Remembered};
-use crate::store::{StoreError, StoreHead};
+use crate::store::StoreError;
+use crate::store::remembered::Memory;
 use rusqlite::Connection;
 use std::sync::atomic::Ordering;
 
@@ -172,17 +172,9 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn head(&self) -> StoreHead {
-        StoreHead {
-            events: self.counters.events,
-            last_event: self.counters.last_event,
-            ledger: self.counters.ledger.clone(),
-        }
-    }
-
     /// Notes the head outside the store, before anybody hears of the commit.
     fn remember(&mut self) {
-        let now = Remembered { epoch: self.counters.epoch, head: self.head() };
+        let now = self.counters.remembered();
         // A head that nobody accepted is not what is remembered, whoever wrote it.
         let noted = match self.shared.mismatch() {
             Some(_) => Ok(()),

@@ -14,7 +14,8 @@ use crate::domain::ids::TaskId;
 use crate::domain::ledger::{Head, Record};
 use crate::domain::refusal::Refusal;
 use crate::domain::task::Task;
-use crate::store::{Answer, StoreError};
+use crate::store::remembered::Remembered;
+use crate::store::{Answer, StoreError, StoreHead};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
@@ -55,6 +56,14 @@ impl Counters {
             behind_from: schema::behind_from(conn)?,
             readmitting: Readmitting::read(conn)?,
         })
+    }
+}
+
+impl Counters {
+    /// What is to be remembered outside of the store.
+    pub(super) fn remembered(&self) -> Remembered {
+        let (events, last_event, ledger) = (self.events, self.last_event, self.ledger.clone());
+        Remembered { epoch: self.epoch, head: StoreHead { events, last_event, ledger } }
     }
 }
 
